@@ -8,6 +8,7 @@ import urllib.request
 
 import grpc
 import pytest
+import yaml
 
 from sidelight_testing import images
 from sidelight_testing.contract import REPOSITORY, service
@@ -17,7 +18,8 @@ from sidelight_testing.server import Server
 from sidelight_testing.session import Session, pipeline
 
 RULES = REPOSITORY / "deploy/prometheus"
-DASHBOARD = REPOSITORY / "deploy/grafana/sidelight.json"
+DASHBOARDS = sorted((REPOSITORY / "deploy/grafana").glob("*.json"))
+RUNBOOK = "docs/guides/runbook.md"
 
 
 @pytest.fixture(scope="module")
@@ -131,16 +133,19 @@ def test_sums_of_outcomes_match_the_clients_counts(measured):
 def test_prometheus_evaluates_every_query_of_dashboard_and_rules(measured):
     server, _ = measured
     expressions = [
-        target["expr"].replace("$__rate_interval", "1m").replace("$instance", ".*")
-        for panel in json.loads(DASHBOARD.read_text())["panels"]
+        re.sub(r"\$(instance|job)", ".*", target["expr"].replace("$__rate_interval", "1m"))
+        for dashboard in DASHBOARDS
+        for panel in json.loads(dashboard.read_text())["panels"]
         for target in panel["targets"]
     ]
-    assert len(expressions) > 15
+    assert len(expressions) > 35
+    assert not any("$" in each for each in expressions)
     known = set(re.findall(r"^# TYPE (\S+) ", get(server, "/metrics"), re.MULTILINE))
     known.add("sidelight_trace_spans_total")  # where something is traced
     known.add("sidelight_worker_starts")  # of workers: test_workers.py reads it
-    text = " ".join(expressions) + (RULES / "sidelight.rules.yml").read_text()
-    for name in re.findall(r"\bsidelight_[a-z_]+\b", text):
+    rules = (RULES / "sidelight.rules.yml").read_text()
+    known |= set(re.findall(r"- record: (\S+)", rules))
+    for name in re.findall(r"\b(?:sidelight|process)[_:][a-z0-9_:]+\b", " ".join(expressions) + rules):
         assert re.sub(r"_(bucket|count|sum)$", "", name) in known, name
     with Prometheus(server.addresses["admin"]) as prometheus:
         prometheus.wait_for_scrape_after(time.time())
@@ -170,6 +175,7 @@ def test_promtool_accepts_the_metrics(measured):
         ("check", "config", "prometheus.yml"),
         ("check", "rules", "sidelight.rules.yml"),
         ("test", "rules", "sidelight.rules.test.yml"),
+        ("test", "rules", "sidelight.objectives.test.yml"),
     ],
 )
 def test_the_alerts_fire_when_they_should(arguments):
@@ -177,6 +183,57 @@ def test_the_alerts_fire_when_they_should(arguments):
         ["promtool", *arguments], cwd=RULES, capture_output=True, text=True, timeout=60, check=False
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_grafanas_schema_has_every_field_of_the_dashboards(path):
+    written = json.loads(path.read_text())
+    assert read_by_grafana(written) == written
+    written["panels"][0]["gridPoss"] = {}
+    assert read_by_grafana(written) != written
+
+
+def read_by_grafana(written: dict) -> dict:
+    """A dashboard without the fields that Grafana does not know."""
+    from grafana_foundation_sdk.cog import encoder, plugins
+    from grafana_foundation_sdk.models.dashboard import Dashboard
+
+    plugins.register_default_plugins()
+    return common(written, json.loads(encoder.JSONEncoder().encode(Dashboard.from_json(written))))
+
+
+def common(written: object, read: object) -> object:
+    """What was read, without defaults that were not written."""
+    if isinstance(written, dict) and isinstance(read, dict):
+        return {key: common(written[key], read[key]) for key in written if key in read}
+    if isinstance(written, list) and isinstance(read, list) and len(written) == len(read):
+        return [common(*pair) for pair in zip(written, read)]
+    return read
+
+
+def test_every_alert_has_its_section_in_the_runbook():
+    groups = yaml.safe_load((RULES / "sidelight.rules.yml").read_text())["groups"]
+    alerts = {
+        rule["alert"]: rule["annotations"]["runbook_url"]
+        for group in groups
+        for rule in group["rules"]
+        if "alert" in rule
+    }
+    assert alerts == {name: f"{RUNBOOK}#{name.lower()}" for name in alerts}
+    sections = re.split(r"^## (\w+)$", (REPOSITORY / RUNBOOK).read_text(), flags=re.MULTILINE)[1:]
+    assert set(sections[::2]) == set(alerts)
+    for name, text in zip(sections[::2], sections[1::2]):
+        assert re.findall(r"^- \*\*(.+?)\*\*: ", text, re.MULTILINE) == [
+            "Meaning", "First look", "Remedy",
+        ], name
+    # The panels that the runbook names.
+    titles = {
+        panel["title"]
+        for each in DASHBOARDS
+        for panel in json.loads(each.read_text())["panels"]
+    }
+    for name in re.findall(r'"([A-Z][^"]+)"', (REPOSITORY / RUNBOOK).read_text()):
+        assert any(title.startswith(name) for title in titles), name
 
 
 def test_client_input_does_not_become_labels(measured):

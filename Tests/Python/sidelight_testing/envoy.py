@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -22,16 +23,23 @@ START_SECONDS = 60
 class Envoy:
     """An Envoy process. Ended by its process id at the end of the block.
 
-    Listeners have ports that the system chooses, and the cluster has these servers.
+    The cluster has these servers.
+
+    - `within`: The beginning of the command line, such as `Link.command`.
+    - `host`, `port`: Its address; port 0 is the system's choice.
     """
 
-    def __init__(self, addresses: list[str]) -> None:
+    def __init__(
+        self, addresses: list[str], *, within: Sequence[str] = (), host: str = "127.0.0.1",
+        port: int = 0,
+    ) -> None:
+        self._within = within
         self._folder = tempfile.TemporaryDirectory(prefix="sidelight-envoy-")
         folder = Path(self._folder.name)
         document = yaml.safe_load(CONFIGURATION.read_text())
         resources = document["static_resources"]
-        for socket in (document["admin"], resources["listeners"][0]):
-            socket["address"]["socket_address"] = {"address": "127.0.0.1", "port_value": 0}
+        for socket, number in ((document["admin"], 0), (resources["listeners"][0], port)):
+            socket["address"]["socket_address"] = {"address": host, "port_value": number}
         endpoints = [address.rpartition(":") for address in addresses]
         resources["clusters"][0]["load_assignment"]["endpoints"][0]["lb_endpoints"] = [
             {"endpoint": {"address": {"socket_address": {"address": host, "port_value": int(port)}}}}
@@ -44,7 +52,7 @@ class Envoy:
 
     def __enter__(self) -> Self:
         self.process = subprocess.Popen(
-            [PROGRAM, "--config-path", self._configuration, "--admin-address-path", self._admin,
+            [*self._within, PROGRAM, "--config-path", self._configuration, "--admin-address-path", self._admin,
              "--use-dynamic-base-id", "--concurrency", "1"],
             stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
         )
@@ -73,7 +81,7 @@ class Envoy:
         """The state of the servers as Envoy sees it, in order: `UP` or `DOWN`."""
         [cluster] = self._ask("clusters?format=json")["cluster_statuses"]
         return {
-            str(host["address"]["socket_address"]["port_value"]):
+            "{address}:{port_value}".format(**host["address"]["socket_address"]):
             "DOWN" if host["health_status"].get("failed_active_health_check") else "UP"
             for host in cluster.get("host_statuses", [])
         }

@@ -36,16 +36,16 @@ class Server:
 
     def __init__(
         self, *options: str | Path, environment: dict[str, str] | None = None,
-        within: Sequence[str] = (), host: str = "127.0.0.1",
+        within: Sequence[str] = (), host: str = "127.0.0.1", port: int = 0,
     ) -> None:
         """Options are added to `serve`'s, the environment to this process' own.
 
         - `within`: The beginning of the command line, such as `Link.command`.
-        - `host`: The address of its TCP port.
+        - `host`, `port`: Its TCP address; port 0 is the system's choice.
         """
         self._options = options
         self._within = within
-        self._host = host
+        self._host = f"{host}:{port}"
         self._environment = os.environ | (environment or {})
         self._folder = tempfile.TemporaryDirectory(prefix="sidelight-")
         # Every line that the server writes goes to the end, wherever this process reads.
@@ -58,7 +58,7 @@ class Server:
         self.process = subprocess.Popen(
             [
                 *[*self._within, binary(), "serve"],
-                *["--listen", f"{self._host}:0", "--listen", f"unix:{self._socket}"],
+                *["--listen", self._host, "--listen", f"unix:{self._socket}"],
                 *self._options,
             ],
             env=self._environment,

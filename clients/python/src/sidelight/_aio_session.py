@@ -43,6 +43,8 @@ __all__ = ["Change", "Session"]
 
 #: The end of a stream. Not in all type stubs.
 _END: Any = getattr(grpc.aio, "EOF")  # noqa: B009
+#: Keeps gRPC's thread for the rest of the process.
+_keep_grpc: Any = grpc.aio.init_grpc_aio
 
 
 class Change(ChangeBase):
@@ -158,6 +160,9 @@ class Session(SessionBase[Change]):
         self._is_aborted = True
         call = self._call
         if call is not None:
+            # A write to a lost server ends when the system gives up, after minutes. Releasing the last
+            # channel would wait for it and block the event loop, so gRPC's thread gets another user.
+            _keep_grpc()
             call.cancel()
 
     def _tick(self) -> None:

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from support.pictures import random_image
+from support.running_server import RunningServer
 
 from sidelight import FailedPrecondition, Unavailable, aio
 
@@ -131,3 +132,40 @@ def test_a_cancelled_call_leaves_the_session_usable(running_server):
                 return (await session.filter(IMAGE)).sequence, session.counts.in_flight
 
     assert asyncio.run(run()) == (9, 0)
+
+
+STOPPED = """
+import asyncio
+import sys
+import sidelight
+
+async def main():
+    small, large = (sidelight.Image.allocate("bgra", side, side) for side in (16, 2048))
+    async with sidelight.aio.connect(sys.argv[1]) as server:
+        async with server.session() as session:
+            await session.filter(small)
+            print("filtered", flush=True)
+            sys.stdin.readline()
+            await session.send(large)
+
+import sidelight.aio
+asyncio.run(main())
+"""
+
+
+def test_a_program_ends_whose_server_is_frozen():
+    with RunningServer() as server:
+        program = subprocess.Popen(
+            [sys.executable, "-c", STOPPED, server.tcp],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        assert program.stdout.readline() == "filtered\n"
+        # It reads no more of the large picture than the buffers of the system hold.
+        os.kill(server.process.pid, signal.SIGSTOP)
+        try:
+            program.communicate("go on\n", timeout=60)
+        finally:
+            program.kill()
+            program.communicate()
+            os.kill(server.process.pid, signal.SIGCONT)
+    assert program.returncode == 0

@@ -1,0 +1,199 @@
+"""Servers, proxies and call servers on machines of their own: network namespaces that a bridge joins.
+
+This process has to have a network of its own, in which the bridge is created (`unshare --net`), and
+mounts of its own, for the names of servers and proxies. All disappear with the process.
+"""
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from typing import Self
+
+from sidelight_testing.contract import REPOSITORY
+from sidelight_testing.envoy import Envoy
+from sidelight_testing.process import wait_until
+from sidelight_testing.programs import Program
+from sidelight_testing.server import Server
+
+NETWORK = "10.77.0"
+SERVER_PORT, PROXY_PORT, ADMIN_PORT = 50051, 50050, 9464
+CALL_SERVERS = 3
+CALL_SERVER = Path(__file__).with_name("call_server.py")
+CLIENT = REPOSITORY / "clients/python/src"
+# The seconds between two looks at a server's counts.
+SAMPLE_SECONDS = 0.2
+
+
+def command(*words: object) -> None:
+    subprocess.run([str(each) for each in words], check=True, timeout=30)
+
+
+def create_bridge() -> None:
+    """Creates the bridge in the network of this process."""
+    command("ip", "link", "set", "lo", "up")
+    command("ip", "link", "add", "bridge", "type", "bridge")
+    command("ip", "address", "add", f"{NETWORK}.254/24", "dev", "bridge")
+    command("ip", "link", "set", "bridge", "up")
+
+
+class Node:
+    """A machine: a network namespace that ends with the block."""
+
+    def __init__(self, number: int) -> None:
+        self.host = f"{NETWORK}.{number}"
+        self._device = f"node{number}"
+
+    def __enter__(self) -> Self:
+        # Ends when this process does, whatever ends it.
+        self._process = subprocess.Popen(
+            ["unshare", "--net", "sh", "-c", "echo ready; exec cat"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )
+        assert self._process.stdout.readline() == b"ready\n", "no network namespace"
+        pid = self._process.pid
+        command("ip", "link", "add", self._device, "type", "veth", "peer", "name", "eth0", "netns", pid)
+        self.connect()
+        command("ip", "link", "set", self._device, "up")
+        for words in (
+            ("address", "add", f"{self.host}/24", "dev", "eth0"),
+            ("link", "set", "eth0", "up"),
+            ("link", "set", "lo", "up"),
+        ):
+            command(*self.command, "ip", *words)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        command("ip", "link", "delete", self._device)
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+    @property
+    def command(self) -> list[str]:
+        """The beginning of a command line that runs a program on the machine."""
+        return ["nsenter", f"--net=/proc/{self._process.pid}/ns/net"]
+
+    def cut(self) -> None:
+        """Loses all packets from and to the machine from now on."""
+        command("ip", "link", "set", self._device, "nomaster")
+
+    def connect(self) -> None:
+        command("ip", "link", "set", self._device, "master", "bridge")
+
+
+class Fleet:
+    """Three servers that share their resume keys, with proxies in front."""
+
+    def __init__(self, keys: Path, proxies: int = 1, servers: int = 3) -> None:
+        self.keys = keys
+        self.nodes = [Node(1 + index) for index in range(servers)]
+        self.proxy_nodes = [Node(11 + index) for index in range(proxies)]
+        self.call_nodes = [Node(21 + index) for index in range(CALL_SERVERS)]
+        # Servers and proxies; one that ended is replaced.
+        self.servers: list[Server] = []
+        self.proxies: list[Envoy] = []
+        # For each server the times and counts of frames that it sent back.
+        self.samples: list[list[tuple[float, int]]] = [[] for _ in self.nodes]
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as stack:
+            for node in (*self.nodes, *self.proxy_nodes, *self.call_nodes):
+                stack.enter_context(node)
+            self._ended = threading.Event()
+            self._processes = stack.enter_context(contextlib.ExitStack())
+            self.servers = [self.start_server(index) for index in range(len(self.nodes))]
+            self.proxies = [self.start_proxy(index) for index in range(len(self.proxy_nodes))]
+            names = {"servers": self.nodes, "proxies": self.proxy_nodes}
+            Path("/etc/hosts").write_text("127.0.0.1 localhost\n" + "".join(
+                f"{node.host} {name}\n" for name, nodes in names.items() for node in nodes
+            ))
+            watchers = [
+                threading.Thread(target=self._watch, args=(index,)) for index in range(len(self.nodes))
+            ]
+            stack.callback(lambda: [each.join() for each in watchers])
+            stack.callback(self._ended.set)
+            for each in watchers:
+                each.start()
+            self._stack = stack.pop_all()
+        self.wait_until_balanced()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def start_server(self, index: int) -> Server:
+        node = self.nodes[index]
+        return self._processes.enter_context(Server(
+            "--admin", f"{node.host}:{ADMIN_PORT}", "--resume-keys-file", self.keys,
+            "--max-sessions", "1024", "--max-sessions-per-caller", "1024", "--max-load", "0",
+            within=node.command, host=node.host, port=SERVER_PORT,
+        ))
+
+    def start_proxy(self, index: int) -> Envoy:
+        node = self.proxy_nodes[index]
+        return self._processes.enter_context(Envoy(
+            [f"{each.host}:{SERVER_PORT}" for each in self.nodes],
+            within=node.command, host=node.host, port=PROXY_PORT,
+        ))
+
+    def wait_until_balanced(self) -> None:
+        """Waits until every proxy gives sessions to every server."""
+        for proxy in self.proxies:
+            wait_until(lambda: list(proxy.states().values()) == ["UP"] * len(self.nodes))
+
+    def _watch(self, index: int) -> None:
+        url = f"http://{self.nodes[index].host}:{ADMIN_PORT}/metrics"
+        while not self._ended.wait(SAMPLE_SECONDS):
+            try:
+                with urllib.request.urlopen(url, timeout=SAMPLE_SECONDS) as answer:
+                    text = answer.read().decode()
+            except OSError:
+                continue
+            found = re.findall(r'^sidelight_frames_total\{outcome="filtered".*\} (\d+)', text, re.M)
+            self.samples[index].append((time.monotonic(), sum(map(int, found))))
+
+
+class Calls:
+    """Call servers with sessions that send frames until the block ends."""
+
+    def __init__(
+        self, fleet: Fleet, via: str, sessions: int = 30, frame_rate: float = 15,
+        size: tuple[int, int] = (320, 180), pipeline: str = "colorInvert", fallback: str = "drop",
+    ) -> None:
+        port = {"servers": SERVER_PORT, "proxies": PROXY_PORT}[via]
+        self._programs = [
+            Program(*node.command, "env", f"PYTHONPATH={CLIENT}", sys.executable, CALL_SERVER, json.dumps({
+                "name": f"call{index}", "address": f"{via}:{port}", "pipeline": pipeline,
+                "sessions": sessions // CALL_SERVERS, "frame_rate": frame_rate, "size": size,
+                "fallback": fallback,
+            }))
+            for index, node in enumerate(fleet.call_nodes)
+        ]
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as stack:
+            for each in self._programs:
+                stack.enter_context(each)
+            for each in self._programs:
+                each.wait_for("ready")
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def finish(self) -> list[dict]:
+        """Ends the sessions, and returns their records."""
+        for each in self._programs:
+            each.send("")
+        return [
+            record
+            for each in self._programs
+            for record in json.loads(each.wait_for(r"\[.*\]")[0])
+        ]
