@@ -10,6 +10,8 @@ public struct Settings: Sendable {
   public private(set) var configuration: ServeConfiguration
   /// Warnings about renamed settings, with both names and the source.
   public let warnings: [String]
+  /// The path of the settings file, if any.
+  private let file: String?
   /// The origins of values by key. Missing keys have their defaults.
   private var origins: [String: SettingOrigin]
 
@@ -37,6 +39,7 @@ public struct Settings: Sendable {
     guard errors.isEmpty else { throw SettingErrors(all: errors) }
 
     self.configuration = ServeConfiguration()
+    self.file = file?.path
     self.warnings = commandLine.warnings + environment.warnings + (file?.warnings ?? [])
     self.origins = [:]
     for setting in SettingTable.all {
@@ -59,6 +62,7 @@ public struct Settings: Sendable {
 
   private init() {
     self.configuration = ServeConfiguration()
+    self.file = nil
     self.warnings = []
     self.origins = [:]
   }
@@ -96,6 +100,14 @@ public struct Settings: Sendable {
   }
 
   // MARK: Reloading
+
+  /// The paths of the files that a reload reads: the settings file, and the keys and certificates
+  /// that settings name.
+  public var files: [String] {
+    let named = SettingTable.all.filter { $0.change == .onReload && $0.kind.type == "path" }
+    return (self.file.map { [$0] } ?? [])
+      + named.flatMap { $0.texts(in: self.configuration) ?? [] }
+  }
 
   /// The changes that a second reading of the sources makes to a running server.
   public struct Reload: Sendable {

@@ -95,7 +95,8 @@ struct SettingReference {
     `512KiB`, `64MiB` or `2GiB`; a number alone is bytes unless another unit is stated.
     - An invalid or unknown setting prevents the start with exit status 64. All errors are \
     reported at once, with their source, value, valid range and the nearest name.
-    - **SIGHUP** reads the file again. Settings marked *reload* change without losing a frame of \
+    - **SIGHUP** reads the file again, and so do, after at most 10 s, changes of the file and of \
+    the keys and certificates that settings name. Settings marked *reload* change without losing a frame of \
     any session; for others a log entry says that they require a restart. A file with an error \
     changes nothing, and the errors are logged. The metric `sidelight_configuration_reloads_total` \
     counts reloads.

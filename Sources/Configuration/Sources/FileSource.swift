@@ -10,7 +10,7 @@ struct FileSource {
   private(set) var errors: [SettingError] = []
   private(set) var warnings: [String] = []
   private var lines: [String: Int] = [:]
-  private let path: String
+  let path: String
 
   /// Reads a file. Its errors are in ``errors``.
   init(path: String) {

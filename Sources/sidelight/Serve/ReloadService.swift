@@ -1,16 +1,20 @@
+import AsyncAlgorithms
+import Foundation
 import Logging
 import Metrics
 import ServiceLifecycle
 import SidelightConfiguration
 import UnixSignals
 
-/// Reloads the settings on SIGHUP. Applies all reloadable changes, or leaves the settings unchanged
-/// on an error.
+/// Reloads the settings on SIGHUP, and when a file that they are read from has changed. Applies all
+/// reloadable changes, or leaves the settings unchanged on an error.
 struct ReloadService: Service, CustomStringConvertible {
   /// The help texts of metrics, by name.
   static let metricDescriptions = [
     Self.counter: "Reloads of the settings, by outcome."
   ]
+  /// The time between two checks of the files.
+  private static let checkInterval = Duration.seconds(5)
   private static let counter = "sidelight_configuration_reloads_total"
 
   /// The name of the service, for logs. The default would contain the settings.
@@ -51,9 +55,21 @@ struct ReloadService: Service, CustomStringConvertible {
     self.applied.increment(by: 0)
     self.refused.increment(by: 0)
     var settings = self.settings
-    for await _ in self.signals.cancelOnGracefulShutdown() {
+    var known = FileVersions(of: settings.files)
+    var last = known
+    let checks = AsyncTimerSequence(interval: Self.checkInterval, clock: .continuous)
+    let causes = merge(self.signals.map { _ in true }, checks.map { _ in false })
+    for await isSignal in causes.cancelOnGracefulShutdown() {
+      let current = FileVersions(of: settings.files)
+      // Files that are being written change again.
+      let isDue = isSignal || current != known && current == last
+      last = current
+      guard isDue else { continue }
+      known = current
       do {
+        let files = settings.files
         settings = try await self.reload(settings)
+        if settings.files != files { known = FileVersions(of: settings.files) }
       } catch {
         self.refused.increment()
         let errors = (error as? SettingErrors)?.all.map(\.description) ?? ["\(error)"]
@@ -84,6 +100,35 @@ struct ReloadService: Service, CustomStringConvertible {
     let changed = reload.applied.map { "\($0.key)=\(reload.settings.displayText(of: $0))" }
     self.logger.notice("settings reloaded", metadata: ["changed": .array(changed.map { "\($0)" })])
     return reload.settings
+  }
+}
+
+/// The versions of files, which differ after each change, also of links that lead to a file.
+private struct FileVersions: Equatable {
+  private struct Version: Equatable {
+    let device: UInt
+    let inode: UInt
+    let size: Int
+    let seconds: Int
+    let nanoseconds: Int
+  }
+
+  /// The versions of the files that exist, by path.
+  private let versions: [String: Version]
+
+  init(of paths: [String]) {
+    self.versions = paths.reduce(into: [:]) { versions, path in
+      var status = stat()
+      guard stat(path, &status) == 0 else { return }
+      #if canImport(Darwin)
+        let changed = status.st_mtimespec
+      #else
+        let changed = status.st_mtim
+      #endif
+      versions[path] = Version(
+        device: UInt(status.st_dev), inode: UInt(status.st_ino), size: Int(status.st_size),
+        seconds: changed.tv_sec, nanoseconds: changed.tv_nsec)
+    }
   }
 }
 

@@ -1,5 +1,6 @@
-"""SIGHUP reloads the settings without affecting sessions."""
+"""SIGHUP, and a change of their files, reload the settings without affecting sessions."""
 
+import base64
 import json
 import signal
 import time
@@ -35,6 +36,10 @@ class Reloading(Server):
         """Sends the signal, and waits for its log entry, which it returns."""
         before = len(self.entries(message))
         self.process.send_signal(signal.SIGHUP)
+        return self.wait_for(message, before)
+
+    def wait_for(self, message: str, before: int) -> list[dict]:
+        """Waits for a log entry after the first ones, and returns it."""
         deadline = time.monotonic() + WAIT_SECONDS
         while len(entries := self.entries(message)) == before:
             assert self.process.poll() is None and time.monotonic() < deadline, self.log
@@ -92,6 +97,38 @@ def test_limits_change_and_no_frame_is_lost(reloading, file, stub):
     assert transcript.stats[-1].filtered == len(session.sent) == 60
     assert not transcript.dropped and not transcript.errors
     assert reloading.reloads() == {"applied": 20, "refused": 0}
+
+
+def test_changed_files_are_read_without_a_signal(tmp_path):
+    # As Kubernetes changes mounted files: a link to a folder is replaced.
+    def publish(version: int) -> None:
+        folder = tmp_path / f"..{version}"
+        folder.mkdir()
+        (folder / "settings.yaml").write_text(f"limits: {{max-sessions: {version}}}\n")
+        (tmp_path / "next").symlink_to(folder.name)
+        (tmp_path / "next").rename(tmp_path / "..data")
+
+    def write_key(number: int) -> None:
+        secret = base64.b64encode(bytes([number]) * 32).decode()
+        keys.write_text(f"key{number}:{secret}\n")
+
+    publish(2)
+    file, keys = tmp_path / "settings.yaml", tmp_path / "keys"
+    file.symlink_to("..data/settings.yaml")
+    write_key(1)
+    with Reloading(file, "--resume-keys-file", str(keys)) as server:
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            stub = service.FrameFilterStub(channel)
+            assert max_sessions(stub) == 2
+            publish(3)
+            server.wait_for("settings reloaded", 0)
+            assert max_sessions(stub) == 3
+        write_key(2)
+        server.wait_for("settings reloaded", 1)
+        keys.write_text("no key\n")
+        server.wait_for("settings not reloaded", 0)
+        assert server.terminate() == 0, server.log
+        assert len(server.entries("settings reloaded")) == 2
 
 
 def test_a_lower_limit_refuses_new_sessions_and_keeps_existing_ones(reloading, file, stub):
