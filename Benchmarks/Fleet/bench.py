@@ -19,6 +19,7 @@ from pathlib import Path
 
 import grpc
 
+import costs
 import plot
 import simulation
 from fleet import SAMPLE_SECONDS, SERVER_PORT, Calls, Fleet, create_bridge
@@ -123,11 +124,17 @@ def observe(records: list[dict], run: Run, began: float, ended: float) -> Result
     )
 
 
+def new_keys(folder: Path) -> Path:
+    """A file with a key that signs resume tokens."""
+    path = folder / "keys"
+    path.write_text(f"first:{base64.b64encode(os.urandom(32)).decode()}\n")
+    return path
+
+
 def run(drill: Drill) -> tuple[Result, list[list[tuple[float, float]]]]:
     """Runs a drill, and returns what clients saw, and the frames a second of each server by time."""
     with tempfile.TemporaryDirectory(prefix="sidelight-fleet-") as folder:
-        keys = Path(folder) / "keys"
-        keys.write_text(f"first:{base64.b64encode(os.urandom(32)).decode()}\n")
+        keys = new_keys(Path(folder))
         with Fleet(keys, drill.proxies) as fleet, Calls(fleet, drill.via, **drill.calls) as calls:
             time.sleep(1)
             at = Run(fleet)
@@ -287,7 +294,7 @@ def main() -> None:
     drills = [
         each for each in DRILLS if not arguments.only or any(name in each.name for name in arguments.only)
     ]
-    if not drills:
+    if not drills and "costs" not in arguments.only:
         parser.error(f"no drill has this name; there are: {', '.join(each.name for each in DRILLS)}")
     machine, started = Machine.now(), time.monotonic()
     create_bridge()
@@ -316,10 +323,15 @@ def main() -> None:
     header = ["drill", "allowed", "reasons", "lost", "in one session", "gap, s", "resumed", "moves of one",
               "back, p99 s", "unfiltered"]
     rows = table(header, lines, words=3)
+    if not arguments.only or "costs" in arguments.only:
+        with tempfile.TemporaryDirectory(prefix="sidelight-fleet-") as folder:
+            spent = costs.rows(new_keys(Path(folder)))
+        print(spent)
     if arguments.only:
-        print(rows)
+        print(rows if lines else "")
     else:
-        write(arguments.output, rows, panels, runs, machine, time.monotonic() - started, simulated(results, runs))
+        write(arguments.output, rows, panels, runs, machine, time.monotonic() - started,
+              f"{simulated(results, runs)}\n{cost_section(spent)}")
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 
@@ -357,9 +369,20 @@ A day of 720p30 with a peak of 10,000 sessions of half an hour, a fifth of it at
 {table(simulation.DAY_HEADER, simulation.day_rows(moves))}"""
 
 
+def cost_section(rows: str) -> str:
+    return f"""\
+## Costs
+
+A server and streams of 720p through `{costs.PIPELINE}`: three live sessions of raw pictures or JPEG at
+{costs.FRAME_RATE} frames a second, and a video of {costs.SECONDS} s as VP8 at {costs.BIT_RATE}bit/s, as
+fast as possible. Processor time of the server by frame; an hour at {costs.FRAME_RATE} frames a second.
+
+{rows}"""
+
+
 def write(
     output: Path, rows: str, panels: list[plot.Panel], runs: int, machine: Machine, seconds: float,
-    simulation: str,
+    sections: str,
 ) -> None:
     if panels:
         (output / "fleet-timeline.svg").write_text(
@@ -380,7 +403,7 @@ clients resolve the names of all servers, with `round_robin`. A frame without a 
 {LEFT_OUT}
 ![Frames by server](fleet-timeline.svg)
 
-{simulation}""")
+{sections}""")
 
 
 if __name__ == "__main__":
