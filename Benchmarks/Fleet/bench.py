@@ -30,6 +30,8 @@ from sidelight_testing.process import wait_until
 
 # The seconds for which sessions are observed after a drill.
 AFTER_SECONDS = 4
+# The pause between two servers of an update; a Deployment waits for longer (`minReadySeconds`).
+UPDATE_SECONDS = 2
 #: One frame is in flight, since a result returns before the next picture.
 IN_FLIGHT = 1
 OVERRIDE = "colorInvert"
@@ -166,6 +168,7 @@ def update(run: Run) -> None:
         server.process.terminate()
         assert server.process.wait(timeout=60) == 0, server.log
         run.fleet.servers[index] = run.fleet.start_server(index)
+        time.sleep(UPDATE_SECONDS)
         run.fleet.wait_until_balanced()
 
 
@@ -296,6 +299,8 @@ def main() -> None:
     ]
     if not drills and "costs" not in arguments.only:
         parser.error(f"no drill has this name; there are: {', '.join(each.name for each in DRILLS)}")
+    # A run that is terminated ends its servers.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     machine, started = Machine.now(), time.monotonic()
     create_bridge()
     lines, panels, missed = [], [], []
