@@ -19,6 +19,7 @@ from pathlib import Path
 
 import grpc
 
+import costs
 import plot
 import simulation
 from fleet import SAMPLE_SECONDS, SERVER_PORT, Calls, Fleet, create_bridge
@@ -29,6 +30,8 @@ from sidelight_testing.process import wait_until
 
 # The seconds for which sessions are observed after a drill.
 AFTER_SECONDS = 4
+# The pause between two servers of an update; a Deployment waits for longer (`minReadySeconds`).
+UPDATE_SECONDS = 2
 #: One frame is in flight, since a result returns before the next picture.
 IN_FLIGHT = 1
 OVERRIDE = "colorInvert"
@@ -123,11 +126,17 @@ def observe(records: list[dict], run: Run, began: float, ended: float) -> Result
     )
 
 
+def new_keys(folder: Path) -> Path:
+    """A file with a key that signs resume tokens."""
+    path = folder / "keys"
+    path.write_text(f"first:{base64.b64encode(os.urandom(32)).decode()}\n")
+    return path
+
+
 def run(drill: Drill) -> tuple[Result, list[list[tuple[float, float]]]]:
     """Runs a drill, and returns what clients saw, and the frames a second of each server by time."""
     with tempfile.TemporaryDirectory(prefix="sidelight-fleet-") as folder:
-        keys = Path(folder) / "keys"
-        keys.write_text(f"first:{base64.b64encode(os.urandom(32)).decode()}\n")
+        keys = new_keys(Path(folder))
         with Fleet(keys, drill.proxies) as fleet, Calls(fleet, drill.via, **drill.calls) as calls:
             time.sleep(1)
             at = Run(fleet)
@@ -159,6 +168,7 @@ def update(run: Run) -> None:
         server.process.terminate()
         assert server.process.wait(timeout=60) == 0, server.log
         run.fleet.servers[index] = run.fleet.start_server(index)
+        time.sleep(UPDATE_SECONDS)
         run.fleet.wait_until_balanced()
 
 
@@ -287,8 +297,10 @@ def main() -> None:
     drills = [
         each for each in DRILLS if not arguments.only or any(name in each.name for name in arguments.only)
     ]
-    if not drills:
+    if not drills and "costs" not in arguments.only:
         parser.error(f"no drill has this name; there are: {', '.join(each.name for each in DRILLS)}")
+    # A run that is terminated ends its servers.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     machine, started = Machine.now(), time.monotonic()
     create_bridge()
     lines, panels, missed = [], [], []
@@ -316,10 +328,15 @@ def main() -> None:
     header = ["drill", "allowed", "reasons", "lost", "in one session", "gap, s", "resumed", "moves of one",
               "back, p99 s", "unfiltered"]
     rows = table(header, lines, words=3)
+    if not arguments.only or "costs" in arguments.only:
+        with tempfile.TemporaryDirectory(prefix="sidelight-fleet-") as folder:
+            spent = costs.rows(new_keys(Path(folder)))
+        print(spent)
     if arguments.only:
-        print(rows)
+        print(rows if lines else "")
     else:
-        write(arguments.output, rows, panels, runs, machine, time.monotonic() - started, simulated(results, runs))
+        write(arguments.output, rows, panels, runs, machine, time.monotonic() - started,
+              f"{simulated(results, runs)}\n{cost_section(spent)}")
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 
@@ -357,9 +374,20 @@ A day of 720p30 with a peak of 10,000 sessions of half an hour, a fifth of it at
 {table(simulation.DAY_HEADER, simulation.day_rows(moves))}"""
 
 
+def cost_section(rows: str) -> str:
+    return f"""\
+## Costs
+
+A server and streams of 720p through `{costs.PIPELINE}`: three live sessions of raw pictures or JPEG at
+{costs.FRAME_RATE} frames a second, and a video of {costs.SECONDS} s as VP8 at {costs.BIT_RATE}bit/s, as
+fast as possible. Processor time of the server by frame; an hour at {costs.FRAME_RATE} frames a second.
+
+{rows}"""
+
+
 def write(
     output: Path, rows: str, panels: list[plot.Panel], runs: int, machine: Machine, seconds: float,
-    simulation: str,
+    sections: str,
 ) -> None:
     if panels:
         (output / "fleet-timeline.svg").write_text(
@@ -380,7 +408,7 @@ clients resolve the names of all servers, with `round_robin`. A frame without a 
 {LEFT_OUT}
 ![Frames by server](fleet-timeline.svg)
 
-{simulation}""")
+{sections}""")
 
 
 if __name__ == "__main__":

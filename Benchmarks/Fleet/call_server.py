@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 import time
+from pathlib import Path
 
 import sidelight
 import sidelight.aio
@@ -34,11 +35,16 @@ class Call:
         self.error = ""
 
     async def run(self, server: sidelight.aio.Server, offset: float, ended: asyncio.Event) -> None:
-        picture = sidelight.Image.allocate("i420", *self.settings["size"])
+        size, file, output = self.settings["size"], self.settings["picture"], None
+        if file:
+            picture = sidelight.Image("jpeg", *size, Path(file).read_bytes())
+            output = sidelight.Output(format="jpeg", jpeg_quality=80)
+        else:
+            picture = sidelight.Image.allocate("i420", *size)
         try:
             async with server.session(
                 self.settings["pipeline"], label=self.label, participant=self.label,
-                fallback=self.settings["fallback"],
+                fallback=self.settings["fallback"], output=output,
             ) as session:
                 session.on_event(self.record_event)
                 sender = asyncio.create_task(self.send(session, picture, offset, ended))

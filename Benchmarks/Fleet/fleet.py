@@ -165,13 +165,15 @@ class Calls:
     def __init__(
         self, fleet: Fleet, via: str, sessions: int = 30, frame_rate: float = 15,
         size: tuple[int, int] = (320, 180), pipeline: str = "colorInvert", fallback: str = "drop",
+        picture: Path | None = None,
     ) -> None:
+        """- `picture`: A JPEG file that every frame is, as results then are; default: a raw picture."""
         port = {"servers": SERVER_PORT, "proxies": PROXY_PORT}[via]
         self._programs = [
             Program(*node.command, "env", f"PYTHONPATH={CLIENT}", sys.executable, CALL_SERVER, json.dumps({
                 "name": f"call{index}", "address": f"{via}:{port}", "pipeline": pipeline,
                 "sessions": sessions // CALL_SERVERS, "frame_rate": frame_rate, "size": size,
-                "fallback": fallback,
+                "fallback": fallback, "picture": picture and str(picture),
             }))
             for index, node in enumerate(fleet.call_nodes)
         ]
