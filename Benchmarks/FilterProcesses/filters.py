@@ -1,4 +1,4 @@
-"""The filters of the benchmark: `empty`, `warm`, and `single` and `batched`, which take 8 frames."""
+"""The filters of the benchmark: `warm`, and `single` and `batched`, which take 8 frames."""
 
 import sys
 
@@ -6,16 +6,6 @@ import numpy as np
 from warm import warm as warm_rows
 
 from sidelight.filters_server import filter, serve
-
-
-@filter("emptyPlanes", summary="Changes nothing.", format="i420")
-def empty_planes(picture) -> None:
-    pass
-
-
-@filter("emptyPixels", summary="Changes nothing.", format="bgra")
-def empty_pixels(picture) -> None:
-    pass
 
 
 @filter("warm", summary="Warms the lower half.", format="bgra")

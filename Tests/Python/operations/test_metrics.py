@@ -138,6 +138,7 @@ def test_prometheus_evaluates_every_query_of_dashboard_and_rules(measured):
     assert len(expressions) > 15
     known = set(re.findall(r"^# TYPE (\S+) ", get(server, "/metrics"), re.MULTILINE))
     known.add("sidelight_trace_spans_total")  # where something is traced
+    known.add("sidelight_filter_process_restarts_total")  # test_filter_processes.py reads it
     known.add("sidelight_worker_starts")  # of workers: test_workers.py reads it
     text = " ".join(expressions) + (RULES / "sidelight.rules.yml").read_text()
     for name in re.findall(r"\bsidelight_[a-z_]+\b", text):
