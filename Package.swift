@@ -356,7 +356,7 @@ let package = Package(
       name: "SidelightFilterProcesses",
       dependencies: [
         "SidelightKernels", "SidelightScene", "SidelightWire", "SidelightTransport",
-        "CFilterProcess", grpcCore, grpcProtobuf, protobuf, logging,
+        "CFilterProcess", grpcCore, grpcProtobuf, protobuf, logging, metrics,
       ],
       path: "Sources/FilterProcesses",
       swiftSettings: strict

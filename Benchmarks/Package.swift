@@ -2,8 +2,7 @@
 import PackageDescription
 
 /// The Swift programs of the benchmarks. They are separate from the product: its users do not build
-/// them, and they see only what its users see. `dev/bench kernels`, `dev/bench realtime`,
-/// `dev/bench vision` and `dev/bench wire` build and start them.
+/// them, and they see only what its users see. `dev/bench` builds and starts them.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),
@@ -26,7 +25,9 @@ let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swif
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
-  products: ["kernels", "realtime", "vision", "wire"].map { .executable(name: $0, targets: [$0]) },
+  products: ["empty-filter", "kernels", "realtime", "vision", "wire"].map {
+    .executable(name: $0, targets: [$0])
+  },
   traits: [
     .trait(name: "Vision", description: "Builds Sidelight with Vision"),
     .trait(name: "Codecs", description: "Builds Sidelight with Codecs"),
@@ -43,6 +44,8 @@ let package = Package(
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     // Shared by the programs below: percentiles, arguments, pipelines, and a gRPC connection.
@@ -67,6 +70,17 @@ let package = Package(
       name: "vision", dependencies: ["BenchmarkSupport", kernels, kernelLanguage, vision],
       path: "Vision/Sources",
       swiftSettings: settings),
+
+    // A filter with an empty body, in a server and in processes.
+    .executableTarget(
+      name: "empty-filter",
+      dependencies: [
+        .product(name: "SidelightFilterProcesses", package: "sidelight"),
+        .product(name: "SidelightServer", package: "sidelight"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "FilterProcesses/Sources", swiftSettings: settings),
 
     // A server under the load of live sessions.
     .executableTarget(

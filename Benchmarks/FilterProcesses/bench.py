@@ -3,11 +3,15 @@
 import argparse
 import contextlib
 import datetime
+import http.client
 import os
+import re
 import signal
+import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import deque
@@ -57,23 +61,67 @@ def round_trip(session: sidelight.Session, format: str) -> float:
 
 
 def overhead(seconds: float) -> str:
-    """The time that a stage in a process takes, next to a session without it."""
+    """The time that an empty filter in Swift takes in a process, and in the server."""
     lines = []
-    with server() as running, sidelight.connect(running.unix) as connection:
-        for format, name in (("i420", "emptyPlanes"), ("bgra", "emptyPixels")):
-            with connection.session("") as without, connection.session(name) as within:
-                times: dict[str, list[float]] = {"": [], name: []}
-                end = time.monotonic() + 2 * seconds
+    with empty_filter_server() as address, sidelight.connect(address) as connection:
+        for format, name in (("i420", "i420"), ("bgra", "bgra8")):
+            with contextlib.ExitStack() as stack:
+                titles = {"no filter": "", "in the server": "empty", "in a process": name}
+                sessions = {
+                    title: stack.enter_context(connection.session(pipeline))
+                    for title, pipeline in titles.items()
+                }
+                times: dict[str, list[float]] = {title: [] for title in titles}
+                end = time.monotonic() + 3 * seconds
                 while time.monotonic() < end:
-                    times[""].append(round_trip(without, format))
-                    times[name].append(round_trip(within, format))
-            added = np.percentile(times[name], [50, 99]) - np.percentile(times[""], [50, 99])
+                    for title, session in sessions.items():
+                        times[title].append(round_trip(session, format))
             lines += [
-                [f"720p {format}, no filter", *milliseconds(times[""])],
-                [f"720p {format}, empty function in Python", *milliseconds(times[name])],
-                ["difference", *[f"{1000 * each:.2f}" for each in added]],
+                [f"720p {format}, {title}", *milliseconds(times[title]), "-"] for title in titles
             ]
-    return table(["ms", "p50", "p99"], lines)
+            added = np.percentile(times["in a process"], [50, 99]) - np.percentile(
+                times["in the server"], [50, 99]
+            )
+            lines[-1][-1] = copies(format, name)
+            lines.append(["difference", *[f"{1000 * each:.2f}" for each in added], "-"])
+    lines.append(["720p i420, in a process in bgra", "-", "-", copies("i420", "bgra8")])
+    return table(["ms", "p50", "p99", "copies by the server"], lines)
+
+
+@contextlib.contextmanager
+def empty_filter_server():
+    """A server with the empty filter. Returns its address."""
+    with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
+        command = [os.environ["SIDELIGHT_EMPTY_FILTER"], f"{folder}/socket"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+            try:
+                assert server.stdout.readline(), "the server has not started"
+                yield f"unix:{folder}/socket"
+            finally:
+                server.terminate()
+
+
+def copies(format: str, name: str) -> str:
+    """The copies of a picture by the server for one frame of a process."""
+    count = 10
+    with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
+        process = f"'{os.environ['SIDELIGHT_EMPTY_FILTER']}' {name}"
+        options = ["--shared-memory", "--filter-process", process]
+        with (
+            RunningServer(*options, "--admin", f"unix:{folder}/admin") as running,
+            sidelight.connect(running.unix) as connection,
+            connection.session(name) as session,
+        ):
+            for _ in range(count):
+                round_trip(session, format)
+            metrics = http.client.HTTPConnection("localhost")
+            metrics.sock = socket.socket(socket.AF_UNIX)
+            metrics.sock.connect(f"{folder}/admin")
+            metrics.request("GET", "/metrics")
+            text = metrics.getresponse().read().decode()
+            metrics.close()
+    [total] = re.findall(r"^sidelight_filter_process_copies_total{.*} (\d+)", text, re.MULTILINE)
+    return f"{int(total) / count:g}"
 
 
 def paced(seconds: float, call) -> list[float]:
@@ -269,8 +317,8 @@ def failures(seconds: float, kills: int, stops: int) -> str:
             track.lost = 0
             returns = []
             for _ in range(count):
-                # A process that has run for 10 s starts again without a longer pause.
-                time.sleep(10.5)
+                # A process that has run for 3 s starts again without a longer pause.
+                time.sleep(3.2)
                 [child] = children(running.process.pid)
                 os.kill(child, number)
                 started = time.monotonic()
@@ -318,7 +366,7 @@ def main() -> None:
         "overhead": lambda: overhead(seconds),
         "peers": lambda: peers(seconds),
         "batches": lambda: batches(seconds / 2, arguments.model),
-        "failures": lambda: failures(seconds, *((2, 1) if arguments.quick else (10, 5))),
+        "failures": lambda: failures(seconds, *((2, 1) if arguments.quick else (50, 50))),
     }
     text = (
         "# Filter processes\n\n<!-- Written by `make bench PART=filter-processes`. -->\n\n"
@@ -340,8 +388,8 @@ def main() -> None:
 
 
 HEADINGS = {
-    "overhead": "Round trips of one session through an empty function of Python, in turns with a "
-    "session without a filter.",
+    "overhead": "Round trips of sessions in turns: without a filter, with a custom filter in Swift whose "
+    "body is empty, and with the same filter in a process.",
     "peers": "One NumPy filter. The client writes every frame into its place first. The time of the "
     "GStreamer element is of the element alone, without a connection.",
     "batches": "A neural network in ONNX Runtime, one thread, and sessions that wait for their "

@@ -1,5 +1,5 @@
-"""The filters of the benchmark: `empty`, `warm`, and `single` and `batched`, which take 8 frames,
-and the mattes `person` and `people`, alike."""
+"""The filters of the benchmark: `warm`, and `single` and `batched`, which take 8 frames, and the
+mattes `person` and `people`, alike."""
 
 import sys
 
@@ -7,16 +7,6 @@ import numpy as np
 from warm import warm as warm_rows
 
 from sidelight.filters_server import filter, matte, serve
-
-
-@filter("emptyPlanes", summary="Changes nothing.", format="i420")
-def empty_planes(picture) -> None:
-    pass
-
-
-@filter("emptyPixels", summary="Changes nothing.", format="bgra")
-def empty_pixels(picture) -> None:
-    pass
 
 
 @filter("warm", summary="Warms the lower half.", format="bgra")

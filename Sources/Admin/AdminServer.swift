@@ -79,7 +79,11 @@ public final class AdminServer: Service {
     router.get("livez") { _, _ in Self.text("ok\n") }
     router.get("readyz") { [server] _, _ in
       let phase = server.phase
-      return Self.text("\(phase.rawValue)\n", status: phase == .serving ? .ok : .serviceUnavailable)
+      let missing = server.missingFilters.sorted { $0.key < $1.key }
+        .map { "missing filter \($0.key): \($0.value)\n" }
+      return Self.text(
+        "\(phase.rawValue)\n\(missing.joined())",
+        status: phase == .serving ? .ok : .serviceUnavailable)
     }
     router.get("metrics") { [server, metrics] _, _ in
       server.updateMetrics()

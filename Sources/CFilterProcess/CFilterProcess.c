@@ -5,7 +5,9 @@
 
 #if defined(__linux__)
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,20 +27,60 @@ static void write_file(const char *path, const char *text) {
   close(file);
 }
 
-// Gives the process a network without interfaces. An unprivileged process needs a user namespace for
-// that, in which it keeps its IDs.
-static int isolate_network(const char *users, const char *groups) {
-  if (unshare(CLONE_NEWNET) == 0) return 1;
+// The lines of a user namespace in which a process keeps its IDs.
+struct id_maps {
+  char users[64], groups[64];
+};
+
+static struct id_maps id_maps(uid_t user, gid_t group) {
+  struct id_maps maps;
+  snprintf(maps.users, sizeof maps.users, "%u %u 1", user, user);
+  snprintf(maps.groups, sizeof maps.groups, "%u %u 1", group, group);
+  return maps;
+}
+
+// Gives an unprivileged process a network without interfaces, which needs a user namespace.
+static int isolate_network(const struct id_maps *maps) {
   if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return 0;
   write_file("/proc/self/setgroups", "deny");
-  write_file("/proc/self/uid_map", users);
-  write_file("/proc/self/gid_map", groups);
+  write_file("/proc/self/uid_map", maps->users);
+  write_file("/proc/self/gid_map", maps->groups);
   return 1;
 }
 
+// Takes another user for good. Its processes must be able to write their own files in /proc, for
+// isolate_network.
+static int become_user(uid_t user, gid_t group) {
+  if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0) return 0;
+  if (setresuid(user, user, user) != 0) return 0;
+  prctl(PR_SET_DUMPABLE, 1);
+  return 1;
+}
+
+int cfp_can_read(uid_t user, gid_t group, char *const *paths) {
+  pid_t process = fork();
+  if (process == 0) {
+    if (!become_user(user, group)) _exit(1);
+    for (; *paths; paths++) {
+      if (access(*paths, R_OK) != 0) _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return process > 0 && status == 0;
+}
+
+static void limit(int resource, uint64_t value) {
+  struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
+  setrlimit(resource, &limit);
+}
+
 static void become(
-    const char *command, char *const *environment, int output, int error, int memory,
-    unsigned max_descriptors, int report, const char *users, const char *groups, pid_t parent) {
+    const struct cfp_program *program, int report, const struct id_maps *own,
+    const struct id_maps *other, pid_t parent) {
+  int output = program->output, memory = program->memory;
   // Ignored and blocked signals stay so across exec.
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -49,17 +91,14 @@ static void become(
   sigprocmask(SIG_SETMASK, &none, NULL);
   // A process group of its own, so that a terminal does not interrupt it before the host ends it.
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);
 
   // Above the numbers that they get, to overwrite none of them.
   int high = 64;
   report = fcntl(report, F_DUPFD_CLOEXEC, high);
   output = fcntl(output, F_DUPFD_CLOEXEC, high);
-  error = fcntl(error, F_DUPFD_CLOEXEC, high);
   memory = fcntl(memory, F_DUPFD_CLOEXEC, high);
   int input = open("/dev/null", O_RDONLY);
-  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0 || dup2(memory, 3) < 0) {
+  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 || dup2(memory, 3) < 0) {
     _exit(127);
   }
   // Descriptors that are not marked close-on-exec, too.
@@ -68,40 +107,44 @@ static void become(
   }
   syscall(SYS_close_range, (unsigned)high, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
 
-  struct rlimit limit = {.rlim_cur = 0, .rlim_max = 0};
-  setrlimit(RLIMIT_CORE, &limit);
-  limit.rlim_cur = limit.rlim_max = max_descriptors;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  unsigned char isolation =
-      isolate_network(users, groups) ? CFP_ISOLATED : CFP_SHARES_NETWORK;
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_NOFILE, program->max_descriptors);
+  // Private memory that can be written. Mappings of files, and of the shared memory, are not in it.
+  limit(RLIMIT_DATA, program->max_memory);
+  // If the system runs out of memory, it ends this process before the host.
+  write_file("/proc/self/oom_score_adj", "500");
+  unsigned char isolation = 0;
+  int is_isolated = unshare(CLONE_NEWNET) == 0;
+  int has_user = program->user != geteuid() && become_user(program->user, program->group);
+  if (!has_user && program->user != geteuid()) isolation |= CFP_KEEPS_USER;
+  // Otherwise a process of root gets all capabilities with exec.
+  for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+  if (!is_isolated && !isolate_network(has_user ? other : own)) isolation |= CFP_SHARES_NETWORK;
+  // A change of the user resets it.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (chdir(program->folder) != 0) _exit(127);
   ssize_t written = write(report, &isolation, 1);
   (void)written;
-  char *const arguments[] = {"sh", "-c", (char *)command, NULL};
-  execve("/bin/sh", arguments, environment);
+  char *const arguments[] = {"sh", "-c", (char *)program->command, NULL};
+  execve("/bin/sh", arguments, program->environment);
   _exit(127);
 }
 
 int cfp_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0; }
 
-pid_t cfp_start(
-    const char *command, char *const *environment, int output, int error, int memory,
-    unsigned max_descriptors, int *isolation) {
+pid_t cfp_start(const struct cfp_program *program, int *isolation) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) < 0) return -errno;
-  char users[64], groups[64];
-  snprintf(users, sizeof users, "%u %u 1", geteuid(), geteuid());
-  snprintf(groups, sizeof groups, "%u %u 1", getegid(), getegid());
+  struct id_maps own = id_maps(geteuid(), getegid());
+  struct id_maps other = id_maps(program->user, program->group);
   pid_t parent = getpid();
   pid_t process = fork();
-  if (process == 0) {
-    become(
-        command, environment, output, error, memory, max_descriptors, report[1], users, groups,
-        parent);
-  }
+  if (process == 0) become(program, report[1], &own, &other, parent);
   int code = process < 0 ? errno : 0;
   close(report[1]);
-  unsigned char answer = CFP_SHARES_NETWORK;
+  unsigned char answer = 0;
   if (process > 0) {
     while (read(report[0], &answer, 1) < 0 && errno == EINTR) {
     }
@@ -109,6 +152,31 @@ pid_t cfp_start(
   close(report[0]);
   *isolation = answer;
   return process < 0 ? -code : process;
+}
+
+static void remove_contents(int folder, int depth) {
+  DIR *entries = fdopendir(folder);
+  if (!entries) {
+    close(folder);
+    return;
+  }
+  struct dirent *entry;
+  while ((entry = readdir(entries))) {
+    const char *name = entry->d_name;
+    if (!strcmp(name, ".") || !strcmp(name, "..") || unlinkat(folder, name, 0) == 0) continue;
+    int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0) continue;
+    if (depth > 0) remove_contents(inner, depth - 1);
+    else close(inner);
+    unlinkat(folder, name, AT_REMOVEDIR);
+  }
+  closedir(entries);
+}
+
+void cfp_remove(const char *path) {
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder >= 0) remove_contents(folder, 32);
+  rmdir(path);
 }
 
 enum cfp_event cfp_state(pid_t process) {
@@ -157,11 +225,9 @@ void cfp_release(int descriptor, size_t offset, size_t byte_count) {
 #else
 
 int cfp_pipe(int ends[2]) { return -ENOSYS; }
-pid_t cfp_start(
-    const char *command, char *const *environment, int output, int error, int memory,
-    unsigned max_descriptors, int *isolation) {
-  return -ENOSYS;
-}
+pid_t cfp_start(const struct cfp_program *program, int *isolation) { return -ENOSYS; }
+void cfp_remove(const char *path) {}
+int cfp_can_read(uid_t user, gid_t group, char *const *paths) { return 0; }
 enum cfp_event cfp_state(pid_t process) { return CFP_ENDED; }
 void cfp_wait(pid_t process) {}
 int cfp_create_memory(size_t byte_count) { return -ENOSYS; }

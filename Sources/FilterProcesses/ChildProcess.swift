@@ -7,8 +7,10 @@ import Synchronization
 final class ChildProcess: Sendable {
   /// The process ID, which is valid until the process is reaped.
   let id: pid_t
-  /// Whether it has no network.
-  let isIsolated: Bool
+  /// Whether it has a network.
+  let sharesNetwork: Bool
+  /// The user that it runs as, if not this process's.
+  let user: FilterProcessUser?
   /// Finished when the process has ended.
   let ended = Completion()
   /// Finished when its output has ended, which is after the processes that it started have ended.
@@ -18,10 +20,13 @@ final class ChildProcess: Sendable {
   /// The maximum length of a line of the log, in bytes. Longer lines are divided.
   private static let maxLineBytes = 4096
   private static let maxDescriptors: UInt32 = 256
+  /// The maximum size of its private memory, in bytes: half of the machine's.
+  private static let maxMemory = max(1 << 30, ProcessInfo.processInfo.physicalMemory / 2)
 
-  private init(id: pid_t, isIsolated: Bool) {
+  private init(id: pid_t, sharesNetwork: Bool, user: FilterProcessUser?) {
     self.id = id
-    self.isIsolated = isIsolated
+    self.sharesNetwork = sharesNetwork
+    self.user = user
   }
 
   /// Starts a process.
@@ -29,11 +34,14 @@ final class ChildProcess: Sendable {
   /// - Parameters:
   ///   - command: A command for the shell.
   ///   - environment: Its variables.
+  ///   - folder: Its working directory.
+  ///   - user: The user that it runs as; `nil` for this process's.
   ///   - memory: A descriptor that it inherits as 3.
   ///   - onLine: Receives the lines of its output and errors, on a thread of its own.
   /// - Throws: ``FilterProcessError``.
   static func start(
-    _ command: String, environment: [String: String], memory: CInt,
+    _ command: String, environment: [String: String], in folder: String,
+    as user: FilterProcessUser?, memory: CInt,
     onLine: @escaping @Sendable (_ line: String) -> Void
   ) async throws(FilterProcessError) -> ChildProcess {
     var ends: [CInt] = [-1, -1]
@@ -49,8 +57,18 @@ final class ChildProcess: Sendable {
       Thread.detachNewThread {
         var isolation: CInt = 0
         let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        let id = cfp_start(
-          command, variables, writing, writing, memory, Self.maxDescriptors, &isolation)
+        let id = command.withCString { command in
+          folder.withCString { folder in
+            variables.withUnsafeBufferPointer { variables in
+              var program = cfp_program(
+                command: command, environment: variables.baseAddress, output: writing,
+                memory: memory, folder: folder, user: user?.id ?? geteuid(),
+                group: user?.group ?? getegid(), max_descriptors: Self.maxDescriptors,
+                max_memory: Self.maxMemory)
+              return cfp_start(&program, &isolation)
+            }
+          }
+        }
         for variable in variables { free(variable) }
         close(writing)
         guard id > 0 else {
@@ -58,8 +76,9 @@ final class ChildProcess: Sendable {
           return continuation.resume(
             returning: .failure(FilterProcessError("it cannot be started: \(systemText(-id))")))
         }
+        func has(_ flag: cfp_isolation) -> Bool { UInt32(isolation) & flag.rawValue != 0 }
         let process = ChildProcess(
-          id: id, isIsolated: UInt32(isolation) == CFP_ISOLATED.rawValue)
+          id: id, sharesNetwork: has(CFP_SHARES_NETWORK), user: has(CFP_KEEPS_USER) ? nil : user)
         Thread.detachNewThread {
           Self.readLines(from: reading, onLine)
           process.outputEnded.finish()
@@ -132,5 +151,38 @@ final class ChildProcess: Sendable {
       }
     }
     flush()
+  }
+}
+
+/// The user of filter processes, for a host that runs as root.
+struct FilterProcessUser: Sendable {
+  let name: String
+  let id: uid_t
+  let group: gid_t
+
+  /// The unprivileged user of the system if this process is root; `nil` if it is not.
+  static let unprivileged: FilterProcessUser? = {
+    guard geteuid() == 0 else { return nil }
+    // The numbers are nobody's on all common systems.
+    guard let entry = getpwnam("nobody") else {
+      return FilterProcessUser(name: "65534", id: 65534, group: 65534)
+    }
+    return FilterProcessUser(name: "nobody", id: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
+  }()
+
+  /// Whether the user can run a command: read its program and the files that it names.
+  func canRun(_ command: String) -> Bool {
+    let words = command.words
+    guard let program = words.first else { return false }
+    let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    let candidates =
+      program.contains("/") ? [program] : folders.split(separator: ":").map { "\($0)/\(program)" }
+    let files = candidates.filter { FileManager.default.isExecutableFile(atPath: $0) }.prefix(1)
+    let paths =
+      (files + words.dropFirst().filter { FileManager.default.fileExists(atPath: $0) }).map {
+        strdup($0)
+      } + [nil]
+    defer { for path in paths { free(path) } }
+    return cfp_can_read(self.id, self.group, paths) != 0
   }
 }

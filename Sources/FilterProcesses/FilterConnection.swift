@@ -57,6 +57,8 @@ final class FilterConnection: Sendable {
     var frames: [UInt64: PendingFrame] = [:]
     var lastNumber: UInt64 = 0
     var lastAnswer = Duration.zero
+    /// The messages of unknown kinds in the present second.
+    var unknownMessages = (second: Int64(0), count: 0)
     /// The reason of the end.
     var end: String?
 
@@ -66,16 +68,23 @@ final class FilterConnection: Sendable {
     }
   }
 
+  /// The limit of the sessions that wait to be opened, whose messages the process may not have read.
+  private static let maxOpeningSessions = 1000
+  /// The limit of messages of unknown kinds in a second.
+  private static let maxUnknownMessages = 1000
+
   /// The memory that the process maps.
   let memory: FilterMemory
   /// The messages for the process.
   let outbound: AsyncStream<Sidelight_V1_HostMessage>
   private let messages: AsyncStream<Sidelight_V1_HostMessage>.Continuation
+  private let monitor: FilterProcessMonitor
   private let clock: SessionClock
   private let state = Mutex(State())
 
-  init(memory: FilterMemory, clock: SessionClock) {
+  init(memory: FilterMemory, monitor: FilterProcessMonitor, clock: SessionClock) {
     self.memory = memory
+    self.monitor = monitor
     self.clock = clock
     // Bounded by the sessions: a session has at most one frame, and few other messages.
     (self.outbound, self.messages) = AsyncStream.makeStream()
@@ -97,13 +106,22 @@ final class FilterConnection: Sendable {
   // MARK: Sessions and frames
 
   /// Opens a session, whose number is never used again.
-  func open(_ filter: String, _ parameters: [String: Sidelight_V1_ParameterValue], label: String)
-    -> UInt64
-  {
+  ///
+  /// - Throws: ``FilterProcessError`` if the process has ended, or has too many sessions to open.
+  func open(
+    _ filter: String, _ parameters: [String: Sidelight_V1_ParameterValue], label: String
+  ) throws(FilterProcessError) -> UInt64 {
     let now = self.clock.now()
-    return self.state.withLock { state in
+    return try self.state.withLock { state throws(FilterProcessError) in
+      if let end = state.end { throw FilterProcessError(end) }
+      let opening = state.sessions.values.count {
+        if case .opening = $0.phase { true } else { false }
+      }
+      guard opening < Self.maxOpeningSessions else {
+        throw FilterProcessError(
+          "\(opening) sessions wait to be opened by the filter process, which is the limit")
+      }
       let number = state.nextNumber()
-      guard state.end == nil else { return number }
       state.sessions[number] = Session(phase: .opening(since: now))
       self.messages.yield(
         .with {
@@ -129,6 +147,8 @@ final class FilterConnection: Sendable {
     guard let session = state.sessions[number], session.isClosing, session.frame == nil else {
       return
     }
+    // The answer to the request to open it is still to come.
+    if case .opening = session.phase { return }
     state.sessions[number] = nil
     self.messages.yield(.with { $0.closeSession.session = number })
     if state.sessions.isEmpty { self.memory.releasePages() }
@@ -143,6 +163,20 @@ final class FilterConnection: Sendable {
   /// - Returns: `nil` if the deadline has passed, or the task was cancelled.
   /// - Throws: ``FilterProcessError`` if the filter failed, or the process has ended.
   func filter(
+    _ frame: Sidelight_V1_HostMessage.Frame, _ blocks: [FilterMemory.Block],
+    until deadline: Duration?
+  ) async throws -> Sidelight_V1_ProcessMessage.Result? {
+    do {
+      let result = try await self.exchange(frame, blocks, until: deadline)
+      self.monitor.count(result == nil ? .late : .filtered)
+      return result
+    } catch {
+      self.monitor.count(self.state.withLock { $0.end == nil } ? .failed : .lost)
+      throw error
+    }
+  }
+
+  private func exchange(
     _ frame: Sidelight_V1_HostMessage.Frame, _ blocks: [FilterMemory.Block],
     until deadline: Duration?
   ) async throws -> Sidelight_V1_ProcessMessage.Result? {
@@ -225,7 +259,17 @@ final class FilterConnection: Sendable {
       let message = failed.message.clippedToLine
       try self.answer(failed.frame, .failed(message))
       return Self.lines(message, failed.detail)
-    case nil: return nil
+    case nil:
+      let second = self.clock.now().components.seconds
+      let count = self.state.withLock { state in
+        let unknown = state.unknownMessages
+        state.unknownMessages = (second, unknown.second == second ? unknown.count + 1 : 1)
+        return state.unknownMessages.count
+      }
+      if count > Self.maxUnknownMessages {
+        throw Violation(description: "it sent \(count) messages of unknown kinds in a second")
+      }
+      return nil
     }
   }
 
@@ -243,7 +287,10 @@ final class FilterConnection: Sendable {
       }
       state.lastAnswer = now
       state.sessions[number]?.phase = phase
-      guard case .refused = phase else { return .success((nil, nil)) }
+      guard case .refused = phase else {
+        self.closeIfIdle(number, &state)
+        return .success((nil, nil))
+      }
       let frame = session.frame.flatMap { state.frames.removeValue(forKey: $0) }
       state.sessions[number]?.frame = nil
       state.sessions[number]?.idle = nil

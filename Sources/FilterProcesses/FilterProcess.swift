@@ -1,3 +1,4 @@
+import CFilterProcess
 import Foundation
 import GRPCCore
 import Logging
@@ -26,7 +27,7 @@ final class FilterProcess: Sendable {
     /// The lines of its output in the present second.
     var lines = (second: Int64(0), count: 0)
     /// The reason for which the host ends the run.
-    var killReason: String?
+    var kill: (reason: String, kind: FilterProcessMonitor.RestartReason)?
     /// Whether other processes have replaced it.
     var isStopped = false
 
@@ -50,17 +51,22 @@ final class FilterProcess: Sendable {
   /// The command of the shell.
   let command: String
   let clock: SessionClock
-  private let socket: String
+  let monitor: FilterProcessMonitor
+  private let folder: FilterProcessFolder
   private let logger: Logger
   private let started = Completion()
   private let sessions = Atomic<Int>(0)
   private let state = Mutex(State())
 
-  /// - Parameter socket: The path of the host's socket.
-  init(_ command: String, socket: String, logger: Logger, clock: SessionClock) {
+  /// - Parameter folder: The host's folder, with its socket.
+  init(
+    _ command: String, folder: FilterProcessFolder, monitor: FilterProcessMonitor, logger: Logger,
+    clock: SessionClock
+  ) {
     self.command = command
-    self.socket = socket
+    self.folder = folder
     self.clock = clock
+    self.monitor = monitor
     var logger = logger
     logger[metadataKey: "process"] = "\(command.clipped(toBytes: 200))"
     self.logger = logger
@@ -68,6 +74,9 @@ final class FilterProcess: Sendable {
 
   /// The number of uses of its filters by sessions.
   var sessionCount: Int { self.sessions.load(ordering: .relaxed) }
+
+  /// The filters, if the first run has attached.
+  var knownOffers: [FilterOffer] { self.state.withLock(\.offers) }
 
   func addSessions(_ count: Int) { self.sessions.add(count, ordering: .relaxed) }
 
@@ -81,6 +90,31 @@ final class FilterProcess: Sendable {
       return .success(state.offers)
     }
     return try result.get()
+  }
+
+  /// Whether the process serves its filters at present.
+  var isAttached: Bool { self.state.withLock { $0.connection != nil } }
+
+  /// The reason why the process serves no filters at present; `nil` if it does.
+  var absence: String? {
+    do throws(FilterProcessError) {
+      _ = try self.connection()
+      return nil
+    } catch {
+      return error.description
+    }
+  }
+
+  /// The conversation with the process, for a frame.
+  ///
+  /// - Throws: ``FilterProcessError`` while it is started again. The frame then counts as lost.
+  func connectionForFrame() throws(FilterProcessError) -> FilterConnection {
+    do throws(FilterProcessError) {
+      return try self.connection()
+    } catch {
+      self.monitor.count(.lost)
+      throw error
+    }
   }
 
   /// The conversation with the process.
@@ -104,6 +138,8 @@ final class FilterProcess: Sendable {
   /// Runs the process until the task is cancelled. Returns if the first run doesn't attach.
   func run() async {
     var delay = Self.restartDelays.first
+    self.monitor.add(starting: 1)
+    defer { self.monitor.add(starting: -1) }
     while !Task.isCancelled {
       let start = self.clock.now()
       let end: String
@@ -125,6 +161,7 @@ final class FilterProcess: Sendable {
         return self.started.finish()
       }
       if self.clock.now() - start > Self.stableTime { delay = Self.restartDelays.first }
+      self.monitor.count(self.state.withLock { $0.kill?.kind } ?? .ended)
       self.logger.error(
         "filter process ended", metadata: ["reason": "\(end)", "restart": "\(delay)"])
       await self.clock.wait(delay)
@@ -140,24 +177,36 @@ final class FilterProcess: Sendable {
     let token = (0 ..< 4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
     self.state.withLock { state in
       state.run = (token, memory)
-      state.killReason = nil
+      state.kill = nil
       state.lastLine = ""
     }
     // The server's settings, and so its secrets, are not for the process.
     let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SIDELIGHT_") }
+    let user = FilterProcessUser.unprivileged.flatMap { $0.canRun(self.command) ? $0 : nil }
+    let directory = try self.folder.makeWorkingDirectory(for: user)
+    defer { cfp_remove(directory) }
     let child = try await ChildProcess.start(
-      "exec \(self.command)",
+      "exec \(self.command.withAbsolutePaths)",
       environment: inherited.merging([
-        "SIDELIGHT_FILTER_SOCKET": self.socket, "SIDELIGHT_FILTER_TOKEN": token,
+        "HOME": user == nil ? inherited["HOME"] ?? directory : directory, "TMPDIR": directory,
+        "SIDELIGHT_FILTER_SOCKET": self.folder.socket, "SIDELIGHT_FILTER_TOKEN": token,
         "SIDELIGHT_FILTER_MEMORY": "3", "PYTHONUNBUFFERED": "1",
         // Backtraces of traps take seconds, in which the process does not start again.
         "SWIFT_BACKTRACE": inherited["SWIFT_BACKTRACE"] ?? "enable=no",
-      ]) { $1 }, memory: memory.descriptor
+      ]) { $1 }, in: directory, as: user, memory: memory.descriptor
     ) { self.log($0) }
     self.state.withLock { $0.child = child }
     self.logger.info(
       "filter process started",
-      metadata: ["pid": "\(child.id)", "network": child.isIsolated ? "none" : "shared"])
+      metadata: [
+        "pid": "\(child.id)", "network": child.sharesNetwork ? "shared" : "none",
+        "user": "\(child.user?.name ?? NSUserName())",
+      ])
+    if let unprivileged = FilterProcessUser.unprivileged, child.user == nil {
+      self.logger.warning(
+        "filter process runs as root, without capabilities",
+        metadata: ["reason": "\(unprivileged.name) cannot read its program or files"])
+    }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watch(child) }
       await withTaskCancellationHandler {
@@ -173,7 +222,7 @@ final class FilterProcess: Sendable {
     let reason = self.state.withLock { state in
       state.child = nil
       state.run = nil
-      return state.killReason ?? end
+      return state.kill?.reason ?? end
     }
     self.detach("the filter process has ended: \(reason)", last: reason)
     return reason
@@ -223,12 +272,15 @@ final class FilterProcess: Sendable {
   /// Kills the present run.
   ///
   /// - Parameter connection: The conversation of the run to kill; `nil` for any.
-  private func kill(_ reason: String, in connection: FilterConnection? = nil) {
+  private func kill(
+    _ reason: String, _ kind: FilterProcessMonitor.RestartReason = .hung,
+    in connection: FilterConnection? = nil
+  ) {
     let child = self.state.withLock { state -> ChildProcess? in
-      guard state.killReason == nil, connection == nil || state.connection === connection else {
+      guard state.kill == nil, connection == nil || state.connection === connection else {
         return nil
       }
-      state.killReason = reason
+      state.kill = (reason, kind)
       return state.child
     }
     guard let child else { return }
@@ -262,7 +314,9 @@ final class FilterProcess: Sendable {
       state.phase = .starting(last: last ?? reason)
       return connection
     }
-    connection?.end(reason)
+    guard let connection else { return }
+    connection.end(reason)
+    self.monitor.add(attached: -1, starting: 1)
   }
 
   // MARK: The call
@@ -290,6 +344,7 @@ final class FilterProcess: Sendable {
         throw FilterProcessError("it offers '\(twice)' twice")
       }
       let connection = try self.adopt(offers)
+      self.monitor.add(attached: 1, starting: -1)
       self.logger.info(
         "filter process attached",
         metadata: [
@@ -309,7 +364,7 @@ final class FilterProcess: Sendable {
 
   private func adopt(_ offers: [FilterOffer]) throws(FilterProcessError) -> FilterConnection {
     let result = self.state.withLock { state -> Result<FilterConnection, FilterProcessError> in
-      guard let run = state.run, state.killReason == nil else {
+      guard let run = state.run, state.kill == nil else {
         return .failure(FilterProcessError("the run has ended"))
       }
       if case .attached = state.phase {
@@ -320,7 +375,8 @@ final class FilterProcess: Sendable {
           FilterProcessError("its filters differ from the ones at the start of the server"))
       }
       state.offers = offers
-      let connection = FilterConnection(memory: run.memory, clock: self.clock)
+      let connection = FilterConnection(
+        memory: run.memory, monitor: self.monitor, clock: self.clock)
       state.phase = .attached(connection)
       return .success(connection)
     }
@@ -332,7 +388,7 @@ final class FilterProcess: Sendable {
     do throws(FilterConnection.Violation) {
       if let lines = try connection.receive(message) { self.logger.warning("\(lines)") }
     } catch {
-      self.kill("it broke a rule of the contract: \(error)", in: connection)
+      self.kill("it broke a rule of the contract: \(error)", .contract, in: connection)
     }
   }
 
@@ -341,6 +397,28 @@ final class FilterProcess: Sendable {
   func callEnded(_ connection: FilterConnection) {
     let child = self.state.withLock { $0.connection === connection ? $0.child : nil }
     child?.kill(after: 0.5)
+  }
+}
+
+extension String {
+  /// The words of the shell's command, without quotes.
+  var words: [String] {
+    self.matches(of: /'([^']*)'|"([^"]*)"|([^ '"]+)/).map { match in
+      String(match.1 ?? match.2 ?? match.3 ?? "")
+    }
+  }
+
+  /// The shell's command with absolute paths of files and folders, because the process has a working
+  /// directory of its own.
+  var withAbsolutePaths: String {
+    let folder = FileManager.default.currentDirectoryPath
+    return self.replacing(/'([^']*)'|"([^"]*)"|([^ '"]+)/) { match in
+      let path = String(match.1 ?? match.2 ?? match.3 ?? "")
+      // The shell finds a program that is named without a folder.
+      let isPath = match.range.lowerBound > self.startIndex || path.contains("/")
+      return isPath && !path.isEmpty && !path.hasPrefix("/") && !path.contains("'")
+        && FileManager.default.fileExists(atPath: path) ? "'\(folder)/\(path)'" : String(match.0)
+    }
   }
 }
 

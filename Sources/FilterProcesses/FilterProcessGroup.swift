@@ -16,6 +16,7 @@ final class FilterProcessGroup: Sendable {
   }
 
   let command: String
+  let monitor: FilterProcessMonitor
   private let logger: Logger
   private let clock: SessionClock
   private let make: @Sendable () -> [FilterProcess]
@@ -30,10 +31,11 @@ final class FilterProcessGroup: Sendable {
 
   /// - Parameter make: Returns new processes, at least one.
   init(
-    _ command: String, logger: Logger, clock: SessionClock,
+    _ command: String, monitor: FilterProcessMonitor, logger: Logger, clock: SessionClock,
     make: @escaping @Sendable () -> [FilterProcess]
   ) {
     self.command = command
+    self.monitor = monitor
     self.logger = logger
     self.clock = clock
     self.make = make
@@ -48,12 +50,22 @@ final class FilterProcessGroup: Sendable {
     self.state.withLock { $0.serving.contains { $0 === process } }
   }
 
-  /// The process with the fewest sessions.
+  /// The process with the fewest sessions, if possible one that is attached.
   var leastUsed: FilterProcess {
-    let serving = self.state.withLock(\.serving)
+    let all = self.state.withLock(\.serving)
+    let attached = all.filter(\.isAttached)
+    let serving = attached.isEmpty ? all : attached
     return serving.dropFirst().reduce(serving[0]) { least, process in
       process.sessionCount < least.sessionCount ? process : least
     }
+  }
+
+  /// The filters that no process serves at present, with the reason.
+  var missingFilters: [String: String] {
+    let serving = self.state.withLock(\.serving)
+    let absences = serving.map(\.absence)
+    guard let reason = absences[0], absences.allSatisfy({ $0 != nil }) else { return [:] }
+    return Dictionary(uniqueKeysWithValues: serving[0].knownOffers.map { ($0.name, reason) })
   }
 
   /// The process that a token belongs to.
@@ -124,9 +136,7 @@ final class FilterProcessGroup: Sendable {
 
   /// Reloads when a file changes that the command names.
   private func watch() async {
-    let files = self.command.split(separator: " ").map {
-      $0.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
-    }
+    let files = self.command.words
     func times() -> [Date?] {
       files.map { file in
         let attributes = try? FileManager.default.attributesOfItem(atPath: file)

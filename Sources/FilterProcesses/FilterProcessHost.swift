@@ -1,6 +1,8 @@
+import CFilterProcess
 import Foundation
 import GRPCCore
 public import Logging
+public import Metrics
 public import SidelightKernels
 public import SidelightScene
 import SidelightTransport
@@ -11,9 +13,12 @@ import SwiftProtobuf
 public final class FilterProcessHost: Sendable {
   /// The processes, by command.
   private let groups: [FilterProcessGroup]
+  /// An element for starts and ends of processes.
+  private let changes: AsyncStream<Void>
 
-  private init(_ groups: [FilterProcessGroup]) {
+  private init(_ groups: [FilterProcessGroup], changes: AsyncStream<Void>) {
     self.groups = groups
+    self.changes = changes
   }
 
   /// Starts filter processes, calls `body`, and ends the processes.
@@ -22,21 +27,30 @@ public final class FilterProcessHost: Sendable {
   ///   - commands: The commands, for the shell. Without commands only `body` is called.
   ///   - count: The processes of every command, at least 1, over which sessions are spread.
   ///   - reloads: Whether a change of a file that a command names restarts its processes.
+  ///   - metrics: The metrics factory. `nil` disables metrics.
   ///   - logger: Receives the processes' output, errors and ends.
   ///   - body: Called once all processes have described their filters.
   /// - Throws: ``FilterProcessError`` if a process does not start; the error of `body`.
   public static func with<Result: Sendable>(
-    _ commands: [String], count: Int = 1, reloads: Bool = false, logger: Logger,
+    _ commands: [String], count: Int = 1, reloads: Bool = false,
+    metrics: (any MetricsFactory)? = nil, logger: Logger,
     isolation: isolated (any Actor)? = #isolation,
     _ body: (FilterProcessHost) async throws -> Result
   ) async throws -> Result {
-    guard !commands.isEmpty else { return try await body(FilterProcessHost([])) }
-    let folder = try PrivateFolder()
+    // One element is enough: the reader looks at the present state.
+    let (changes, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    guard !commands.isEmpty else {
+      return try await body(FilterProcessHost([], changes: changes))
+    }
+    let folder = try FilterProcessFolder()
     defer { folder.remove() }
     let groups = commands.map { command in
-      FilterProcessGroup(command, logger: logger, clock: .system) {
+      let monitor = FilterProcessMonitor(
+        command, factory: metrics ?? NOOPMetricsHandler.instance, changes: changed)
+      return FilterProcessGroup(command, monitor: monitor, logger: logger, clock: .system) {
         (0 ..< max(1, count)).map { _ in
-          FilterProcess(command, socket: folder.socket, logger: logger, clock: .system)
+          FilterProcess(
+            command, folder: folder, monitor: monitor, logger: logger, clock: .system)
         }
       }
     }
@@ -54,12 +68,13 @@ public final class FilterProcessHost: Sendable {
         try await EventLoops.with(1) { try await listener.serve(on: $0) }
       }
       _ = try await listener.boundAddress
+      folder.shareSocket()
       // The processes end before the service, to see the end of their calls.
       return try await withThrowingTaskGroup(of: Void.self) { runs in
         defer { runs.cancelAll() }
         for group in groups { runs.addTask { await group.run(watches: reloads) } }
         for group in groups { _ = try await group.offers() }
-        return try await body(FilterProcessHost(groups))
+        return try await body(FilterProcessHost(groups, changes: changes))
       }
     }
   }
@@ -125,6 +140,18 @@ public final class FilterProcessHost: Sendable {
 }
 
 extension FilterProcessHost {
+  /// Reports the filters that no process serves at present, now and after changes, until the task is
+  /// cancelled. Call it once.
+  ///
+  /// - Parameter report: Receives the reasons by the filters' names.
+  public func reportMissingFilters(_ report: ([String: String]) -> Void) async {
+    func missing() -> [String: String] {
+      self.groups.reduce(into: [:]) { $0.merge($1.missingFilters) { one, _ in one } }
+    }
+    report(missing())
+    for await _ in self.changes { report(missing()) }
+  }
+
   /// Starts new processes of all commands, which replace the running ones when they have attached.
   public func reload() {
     for group in self.groups { group.reload() }
@@ -197,8 +224,8 @@ private struct FilterHostService: Sidelight_V1_FilterHost.SimpleServiceProtocol 
   }
 }
 
-/// A folder for the socket, which only this user can enter.
-private struct PrivateFolder {
+/// A folder for the socket and the processes' working directories, which only their user can use.
+struct FilterProcessFolder: Sendable {
   let path: String
   var socket: String { "\(self.path)/host.sock" }
 
@@ -209,10 +236,29 @@ private struct PrivateFolder {
       throw FilterProcessError("no folder can be made in /tmp: \(systemText(errno))")
     }
     self.path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    // Another user has to enter it, and cannot list it.
+    if FilterProcessUser.unprivileged != nil { chmod(self.path, 0o711) }
   }
 
-  func remove() {
-    unlink(self.socket)
-    rmdir(self.path)
+  /// Shares the socket with the unprivileged user, if processes may run as it.
+  func shareSocket() {
+    guard let user = FilterProcessUser.unprivileged else { return }
+    _ = chown(self.socket, geteuid(), user.group)
+    chmod(self.socket, 0o660)
   }
+
+  /// Creates a working directory for a process.
+  ///
+  /// - Parameter user: Its user; `nil` for this process's.
+  /// - Throws: ``FilterProcessError``.
+  func makeWorkingDirectory(for user: FilterProcessUser?) throws(FilterProcessError) -> String {
+    var template = Array("\(self.path)/process-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw FilterProcessError("no folder can be made in \(self.path): \(systemText(errno))")
+    }
+    if let user { _ = chown(&template, user.id, user.group) }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  func remove() { cfp_remove(self.path) }
 }

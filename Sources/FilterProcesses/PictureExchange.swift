@@ -68,7 +68,7 @@ struct PictureExchange: Sendable {
     let session = self.session ?? RemoteSession(of: self.filter)
     self.session = session
     let process = session.process
-    let connection = try process.connection()
+    let connection = try process.connectionForFrame()
     let frame = Frame(picture)
     let (block, layout) = try await self.input.write(frame, to: connection.memory)
     var blocks = [block]

@@ -54,12 +54,16 @@ final class RemoteSession: Sendable {
     state.2?.addSessions(-1)
   }
 
-  /// The process of the next frame: the same, unless another has replaced it.
+  /// The process of the next frame: the same, unless another has replaced it, or it is being started
+  /// again while another can serve.
   var process: FilterProcess {
     self.state.withLock { state in
-      if let process = state.process, self.processes.isServing(process) { return process }
-      state.process?.addSessions(-1)
+      if let process = state.process, self.processes.isServing(process), process.isAttached {
+        return process
+      }
       let process = self.processes.leastUsed
+      if process === state.process { return process }
+      state.process?.addSessions(-1)
       process.addSessions(1)
       state.process = process
       return process
@@ -82,12 +86,13 @@ final class RemoteSession: Sendable {
     until deadline: Duration?
   ) async throws -> Sidelight_V1_ProcessMessage.Result {
     var frame = frame
-    self.state.withLock { state in
+    try self.state.withLock { state in
       if state.connection !== connection {
         state.connection?.close(state.number)
-        state.connection = connection
-        state.number = connection.open(
+        state.connection = nil
+        state.number = try connection.open(
           self.filter, arguments.values.mapValues(Sidelight_V1_ParameterValue.init), label: label)
+        state.connection = connection
       } else if state.parameters != arguments.values {
         frame.parameters.values = arguments.values.mapValues(Sidelight_V1_ParameterValue.init)
       }
@@ -201,7 +206,7 @@ struct ProcessPass: RemotePass {
     // A picture without a stream has a session of its own.
     let session = drawing?.session ?? RemoteSession(of: self.filter)
     let process = session.process
-    let connection = try process.connection()
+    let connection = try process.connectionForFrame()
     let input = try await self.input(context, in: connection.memory, ownsInput: ownsInput)
     var output: FilterMemory.Block?
     if case .picture = self.filter.offer.result {
@@ -238,6 +243,8 @@ struct ProcessPass: RemotePass {
     return self.raster(output == nil ? input.layout : layout, output ?? input.block)
   }
 
+  func countCopy() { self.filter.processes.monitor.countCopy() }
+
   private func drawing(in scene: FrameScene?) -> RemoteDrawing? {
     scene?.drawing(of: self.index, as: RemoteDrawing.self)
   }
@@ -253,6 +260,7 @@ struct ProcessPass: RemotePass {
     }
     let layout = try FrameLayout(aligned: source.format, size: source.size)
     let block = try memory.allocate(layout.byteCount)
+    self.countCopy()
     await context.copy(source, to: self.raster(layout, block))
     return (block, layout)
   }
@@ -298,7 +306,7 @@ struct ProcessAnalyzer: FrameAnalyzer {
     _ frame: Frame, at time: FrameTime
   ) async throws -> [String: AnalysisValue] {
     let process = self.session.process
-    let connection = try process.connection()
+    let connection = try process.connectionForFrame()
     let (block, layout) = try await self.input.write(frame, to: connection.memory)
     var message = Sidelight_V1_HostMessage.Frame()
     message.input = .init(layout, in: block)

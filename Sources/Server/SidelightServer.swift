@@ -86,7 +86,9 @@ public final class SidelightServer: Service {
     ].map(\.fullyQualifiedService)
     let standardServices =
       [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
-    self.health = HealthStatusStore(services: ownServices)
+    self.health = HealthStatusStore(
+      services: ownServices,
+      filters: catalogue.allDescriptions.filter(\.isRemote).map(\.name))
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
       AssetsService(engine: self.engine), SessionsService(engine: self.engine),
@@ -330,6 +332,14 @@ public final class SidelightServer: Service {
 
   /// The phase of the server. It accepts sessions while it is ``ServerPhase/serving``.
   public var phase: ServerPhase { self.currentPhase.withLock { $0 } }
+
+  /// The filters that cannot run at present, by name, with the reason: their filter process is being
+  /// started again. The health service reports them as `sidelight.v1.FrameFilter/NAME`; the server
+  /// itself goes on serving.
+  public var missingFilters: [String: String] {
+    get { self.health.missingFilters }
+    set { self.health.missingFilters = newValue }
+  }
 
   /// The status of the server now.
   public var status: ServerStatus { self.engine.status(in: self.phase) }

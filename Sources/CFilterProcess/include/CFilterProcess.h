@@ -10,23 +10,47 @@
 /// Creates a pipe whose ends exec closes: the reading end and the writing end. Returns 0.
 int cfp_pipe(int ends[2]);
 
-/// The isolation of a process that was started.
+/// What a process that was started shares with this one. Flags.
 enum cfp_isolation {
-  /// It has no network, and cannot gain privileges.
-  CFP_ISOLATED = 0,
   /// The system did not permit a network namespace: it has this process's network.
   CFP_SHARES_NETWORK = 1,
+  /// The system did not permit a change of the user.
+  CFP_KEEPS_USER = 2,
 };
 
-/// Starts `/bin/sh -c command` with the given environment, which ends with NULL.
+/// A program to start.
+struct cfp_program {
+  /// The command of the shell.
+  const char *command;
+  /// Its variables. The last is NULL.
+  char *const *environment;
+  /// Becomes standard output and standard error.
+  int output;
+  /// Becomes descriptor 3.
+  int memory;
+  /// Its working directory.
+  const char *folder;
+  /// Its user and group. Other IDs than this process's need privileges.
+  uid_t user;
+  gid_t group;
+  /// The maximum number of its descriptors.
+  unsigned max_descriptors;
+  /// The maximum size of its private memory, in bytes.
+  uint64_t max_memory;
+};
+
+/// Starts a program with `/bin/sh -c`.
 ///
-/// Standard input is empty. `output` becomes standard output, `error` standard error, and `memory`
-/// descriptor 3; the process inherits no other descriptor. It cannot gain privileges, has no network if
-/// the system permits a namespace of its own, at most `max_descriptors` descriptors, leaves no core, and
-/// is killed when the calling thread ends. Stores a cfp_isolation. Returns the process ID.
-pid_t cfp_start(
-    const char *command, char *const *environment, int output, int error, int memory,
-    unsigned max_descriptors, int *isolation);
+/// Standard input is empty; the process inherits no descriptors but those of the program. It has no
+/// capabilities and cannot gain privileges, has no network if the system permits a namespace of its own, leaves no core, and is killed
+/// when the calling thread ends. Stores flags of cfp_isolation. Returns the process ID.
+pid_t cfp_start(const struct cfp_program *program, int *isolation);
+
+/// Returns whether another user can read files. `paths` ends with NULL. Needs privileges.
+int cfp_can_read(uid_t user, gid_t group, char *const *paths);
+
+/// Removes a folder, without following links that another process creates in it.
+void cfp_remove(const char *path);
 
 /// The end of a wait for a process.
 enum cfp_event {

@@ -29,11 +29,13 @@ package protocol RemotePass: Pass {
   /// - Parameters:
   ///   - layout: The layout of the result.
   ///   - ownsInput: Whether no other pass reads the input: the other process may change it.
-  /// - Returns: Samples that the other process can still change. Later passes read them, and never
-  ///   write them.
+  /// - Returns: Samples that the other process can still change.
   func result(
     _ context: PassContext, _ layout: FrameLayout, ownsInput: Bool
   ) async throws -> Raster
+
+  /// Counts a copy of the result.
+  func countCopy()
 }
 
 extension RemotePass {

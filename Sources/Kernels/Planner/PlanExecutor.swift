@@ -214,11 +214,12 @@ struct PlanRun: Sendable {
       let inputs = step.inputs.compactMap { slots[$0] }
       if let pass = step.pass as? any RemotePass {
         let context = self.context(inputs, inputs[0], observer.deadline)
-        latest = try await observer.pass(pass.description) {
+        let result = try await observer.pass(pass.description) {
           try await pass.result(
             context, step.layout,
             ownsInput: self.plan.finished(after: index).contains(step.inputs[0]))
         }
+        latest = await self.secured(result, of: pass, index, hasTarget: target != nil)
       } else {
         latest =
           self.remoteInput(after: index) ?? self.target(of: index, target, relation)
@@ -254,13 +255,43 @@ struct PlanRun: Sendable {
 
   /// Returns the memory that the next pass shares with another process, if only that pass reads the
   /// result of this one.
+  ///
+  /// The other process can read that memory at once. Passes that may copy their input and then draw
+  /// on it, as covers do, therefore write elsewhere.
   private func remoteInput(after index: Int) -> Raster? {
     let (next, step) = (index + 1, self.plan.steps[index])
-    guard next < self.plan.steps.count, step.depth == .eight,
-      let pass = self.plan.steps[next].pass as? any RemotePass,
-      self.plan.steps[next].inputs == [next], self.plan.finished(after: next).contains(next)
+    guard step.depth == .eight, ![.composite, .frame].contains(step.pass.description.kind),
+      self.isReadOnce(after: index), let pass = self.plan.steps[next].pass as? any RemotePass
     else { return nil }
     return pass.makeInput(step.layout, scene: self.scene)
+  }
+
+  /// Whether the next pass is the only one that reads the result of a pass.
+  private func isReadOnce(after index: Int) -> Bool {
+    let next = index + 1
+    return next < self.plan.steps.count && self.plan.steps[next].inputs == [next]
+      && self.plan.finished(after: next).contains(next)
+  }
+
+  /// Returns the result of another process in memory that it cannot change any more.
+  ///
+  /// Copies it, unless it is about to be copied to the target, or only one pass reads it that takes
+  /// every pixel once: a change meanwhile then equals one before the result. Consecutive passes of
+  /// processes hand on the memory.
+  private func secured(
+    _ result: Raster, of pass: any RemotePass, _ index: Int, hasTarget: Bool
+  ) async -> Raster {
+    let (next, steps) = (index + 1, self.plan.steps)
+    if self.isReadOnce(after: index),
+      steps[next].pass is any RemotePass || steps[next].pass.description.kind == .pointwise
+    {
+      return result
+    }
+    pass.countCopy()
+    if next == steps.count, hasTarget { return result }
+    let copy = Raster(layout: steps[index].layout, depth: .eight, pool: self.pool)
+    await self.copy(result, to: copy)
+    return copy
   }
 
   /// Returns the memory of a pass's input if the pass draws on it and no other pass reads it. A

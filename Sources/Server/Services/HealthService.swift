@@ -64,7 +64,7 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
         .removeDuplicates()
       for await status in statuses {
         // The caller reports the shutdown.
-        guard status != .notServing else { return }
+        guard self.statuses.isServing else { return }
         try await response.write(.with { $0.status = status })
       }
     }
@@ -72,16 +72,19 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
 
   private func status(of service: String) -> Status {
     guard self.statuses.services.contains(service) else { return .serviceUnknown }
-    return self.statuses.isServing ? .serving : .notServing
+    return self.statuses.isServing(service) ? .serving : .notServing
   }
 }
 
 /// The serving status of the services.
 ///
-/// A service serves from the start of the server until its shutdown begins.
+/// A service serves from the start of the server until its shutdown begins. Filters of filter
+/// processes are services of their own, which do not serve while their process is started again.
 final class HealthStatusStore: Sendable {
   private struct State {
     var isServing = true
+    /// The filters that do not serve, with the reason.
+    var missingFilters: [String: String] = [:]
     var nextWatcher = 0
     var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
   }
@@ -90,8 +93,33 @@ final class HealthStatusStore: Sendable {
   let services: Set<String>
   private let state = Mutex(State())
 
-  init(services: [String]) {
-    self.services = Set(services).union([""])
+  /// - Parameter filters: The names of filters that may be missing.
+  init(services: [String], filters: [String] = []) {
+    self.services = Set(services).union([""]).union(filters.map(Self.service))
+  }
+
+  /// The name of a filter as a service: `sidelight.v1.FrameFilter/sunset`.
+  private static func service(_ filter: String) -> String {
+    "\(Sidelight_V1_FrameFilter.descriptor.fullyQualifiedService)/\(filter)"
+  }
+
+  /// The filters that do not serve at present, with the reason.
+  var missingFilters: [String: String] {
+    get { self.state.withLock { $0.missingFilters } }
+    set {
+      let watchers = self.state.withLock { state in
+        state.missingFilters = newValue
+        return state.watchers.values
+      }
+      for watcher in watchers { watcher.yield() }
+    }
+  }
+
+  /// Whether a service serves.
+  func isServing(_ service: String) -> Bool {
+    self.state.withLock { state in
+      state.isServing && !state.missingFilters.keys.contains { Self.service($0) == service }
+    }
   }
 
   /// Whether the services serve.

@@ -101,24 +101,25 @@ struct Serve: AsyncParsableCommand {
         LineLogHandler.standardError(label: label, format: format), level: level)
     }
     .adding(worker)
+    let metrics = PrometheusRegistry(
+      descriptions: [
+        SidelightServer.metricDescriptions, OTLPExporter.descriptions, Self.workerMetrics,
+        FilterProcessHost.metricDescriptions,
+      ]
+      .reduce(ReloadService.metricDescriptions) { $0.merging($1) { one, _ in one } })
     try await FilterProcessHost.with(
       configuration.filterProcesses, count: configuration.filterProcessCount,
-      reloads: configuration.reloadsFilterProcesses, logger: logger
+      reloads: configuration.reloadsFilterProcesses, metrics: metrics, logger: logger
     ) { processes in
-      try await self.run(with: settings, as: worker, processes, level, logger)
+      try await self.run(with: settings, as: worker, processes, metrics, level, logger)
     }
   }
 
   private func run(
     with settings: Settings, as worker: Worker?, _ processes: FilterProcessHost,
-    _ level: SharedLogLevel, _ logger: Logger
+    _ metrics: PrometheusRegistry, _ level: SharedLogLevel, _ logger: Logger
   ) async throws {
     let configuration = settings.configuration.adapted(to: worker)
-    let metrics = PrometheusRegistry(
-      descriptions: [
-        SidelightServer.metricDescriptions, OTLPExporter.descriptions, Self.workerMetrics,
-      ]
-      .reduce(ReloadService.metricDescriptions) { $0.merging($1) { one, _ in one } })
     worker?.reportStarts(to: metrics)
     // The supervisor logs them for its workers.
     if worker == nil { settings.logWarnings(to: logger) }
@@ -178,6 +179,7 @@ struct Serve: AsyncParsableCommand {
       watchdog, tracing?.exporter, admin, reload, server,
       Announcement(server: server, admin: admin, isWorker: worker != nil),
       studio.map { StudioAnnouncement(studio: $0, server: server) },
+      FilterProcessHealth(processes: processes, server: server),
       worker.map { WorkerLink($0, server: server) },
     ]
     let group = ServiceGroupConfiguration(
@@ -346,6 +348,21 @@ private struct StudioAnnouncement: Service, CustomStringConvertible {
 
   func run() async throws {
     await self.studio.run(with: self.server)
+    try await gracefulShutdown()
+  }
+}
+
+/// Reports filters to the server's health while their process is started again.
+private struct FilterProcessHealth: Service, CustomStringConvertible {
+  let processes: FilterProcessHost
+  let server: SidelightServer
+
+  var description: String { "FilterProcessHealth" }
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      await self.processes.reportMissingFilters { self.server.missingFilters = $0 }
+    }
     try await gracefulShutdown()
   }
 }

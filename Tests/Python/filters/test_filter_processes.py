@@ -4,16 +4,19 @@ import os
 import re
 import signal
 import sys
+import urllib.request
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
 from google.protobuf import duration_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from PIL import Image
 
 from sidelight_testing import images
 from sidelight_testing.command import sidelight
-from sidelight_testing.contract import TESTS, frame_filter, service
+from sidelight_testing.contract import REPOSITORY, TESTS, frame_filter, service
 from sidelight_testing.contract import pipeline as policies
 from sidelight_testing.contract import session as messages
 from sidelight_testing.server import Server, connect
@@ -21,6 +24,7 @@ from sidelight_testing.session import Session, pipeline
 
 PEER = f"{sys.executable} -m sidelight_testing.filter_peer"
 DROP = policies.FAILURE_POLICY_DROP
+PORTRAIT = REPOSITORY / "Examples/media/portrait.jpg"
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +188,9 @@ def test_a_late_result_is_discarded_and_the_next_frame_is_filtered(stub, picture
     [
         ("exit", "it exited with status 7"),
         ("hang", "it has not answered a frame for"),
+        ("deaf", "it has not answered a frame for"),
+        ("unknown", "messages of unknown kinds in a second"),
+        ("huge", "it exited with status 1"),
         ("stop", "a signal has stopped it"),
         ("foreign", "does not wait for an answer"),
         ("flood", "does not wait for an answer"),
@@ -202,7 +209,7 @@ def test_a_process_that_breaks_is_started_again(environment, picture, mode, reas
             stub, pipeline_text=f"misbehave(mode: {mode})", failure_policy=DROP
         ) as session:
             session.send_frame(picture)
-            if mode != "flood":
+            if mode not in ("flood", "unknown"):
                 dropped = session.receive_until("dropped")
                 assert dropped.reason == messages.DROP_REASON_STAGE_FAILED
                 assert "filter process" in dropped.diagnostic.message
@@ -214,6 +221,146 @@ def test_a_process_that_breaks_is_started_again(environment, picture, mode, reas
             filtered(session, picture)
         assert np.array_equal(filtered(other, picture), 255 - pixels(picture))
         assert peer(host) != before
+
+
+def test_a_picture_that_was_returned_no_longer_changes_for_later_stages(stub):
+    """The process changes it when the next filter, which is mixed with it, gets its frame."""
+    gray = flat("GRAY8", 64, 36, 60)
+    mixed = pipeline(("misbehave", {"mode": "late"}), "tally")
+    mixed.stages[1].mix = 0.5
+    with Session(stub, pipeline=mixed) as session:
+        assert set(np.unique(filtered(session, gray))) <= {25, 26}
+
+
+def test_a_process_never_sees_what_an_earlier_stage_covers(stub, vision):
+    portrait = np.asarray(Image.open(PORTRAIT).convert("RGB"))
+    height, width = portrait.shape[:2]
+    plane = np.full((height, width, 4), 255, np.uint8)
+    plane[..., :3] = portrait[..., ::-1]
+    original = images.make_image("BGRA8", width, height, [plane.reshape(height, -1)])
+    with Session(stub, pipeline_text="faceBlur") as session:
+        # The whole frame is covered until faces have been looked for.
+        covered = filtered(session, original).reshape(height, width, 4)
+        while not np.array_equal(covered[0, :8], plane[0, :8]):
+            covered = filtered(session, original).reshape(height, width, 4)
+    # Where the cover has changed four pixels most.
+    change = np.abs(covered.astype(int) - plane).sum(axis=2)
+    change = change[:, :-3] + change[:, 1:-2] + change[:, 2:-1] + change[:, 3:]
+    y, x = np.unravel_index(change.argmax(), change.shape)
+    secret = plane[y, x : x + 4].tobytes().hex()
+    with Session(
+        stub, pipeline_text=f'faceBlur, spy(secret: "{secret}", place: "{x} {y}")'
+    ) as session:
+        results = [filtered(session, original).reshape(height, width, 4) for _ in range(30)]
+    assert all(result[y, x : x + 4].tobytes().hex() != secret for result in results)
+    assert not any(result[0, 0, 0] for result in results)
+
+
+def test_a_picture_that_a_process_does_not_write_is_black(stub, picture):
+    with Session(stub, pipeline_text="negate, lazy") as session:
+        for _ in range(3):
+            assert filtered(session, picture).max() == 0
+
+
+@pytest.mark.parametrize("mode", ["shrink", "gulp"])
+def test_memory_is_limited(stub, host, picture, mode):
+    before = peer(host)
+    with Session(stub, pipeline_text=f"misbehave(mode: {mode})", failure_policy=DROP) as session:
+        filtered(session, picture)
+    assert peer(host) == before
+
+
+def test_a_process_is_confined(stub, host, picture):
+    with Session(stub, pipeline_text="confinement") as session:
+        session.send_frame(picture)
+        words = session.receive_until("analysis").words
+    assert words["folder"] == words["temporary"] != os.getcwd() and words["entries"] == "[]"
+    assert (words["privileges"], words["capabilities"]) == ("1", "")
+    assert words["descriptors"] == "256"
+    is_alone = re.search(r"filter process started.*network\"?[=:]\s*\"?none", host.log)
+    assert is_alone is None or words["interfaces"] in ("", "lo")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="it needs root")
+def test_root_starts_processes_as_another_user():
+    failed = sidelight("filters", "--filter-process", "id -un", fails=True)
+    assert "it exited with status 0: nobody" in failed.stderr.decode()
+
+
+def startable(folder) -> tuple[Path, str]:
+    """A file, and the command of a process that starts while the file exists."""
+    flag, script = folder / "flag", folder / "start"
+    flag.touch()
+    script.write_text(f"test -e {flag} && exec {PEER}\n")
+    return flag, f"sh {script}"
+
+
+def test_filters_are_missing_while_their_process_is_started_again(
+    environment, picture, tmp_path
+):
+    flag, command = startable(tmp_path)
+    with (
+        Server(
+            "--filter-process", command, "--admin", "127.0.0.1:0", environment=environment
+        ) as host,
+        connect(host.addresses["unix"]) as channel,
+        Session(
+            service.FrameFilterStub(channel), pipeline_text="negate", failure_policy=DROP
+        ) as session,
+    ):
+        def get(path: str) -> str:
+            with urllib.request.urlopen(f"http://{host.addresses['admin']}{path}") as answer:
+                return answer.read().decode()
+
+        health = health_pb2_grpc.HealthStub(channel)
+        statuses = health.Watch(
+            health_pb2.HealthCheckRequest(service="sidelight.v1.FrameFilter/negate"), timeout=120
+        )
+        status = health_pb2.HealthCheckResponse
+        assert next(statuses).status == status.SERVING and get("/readyz") == "serving\n"
+        filtered(session, picture)
+        flag.unlink()
+        os.kill(peer(host), signal.SIGKILL)
+        assert next(statuses).status == status.NOT_SERVING
+        assert "missing filter negate: the filter process is being started again" in get("/readyz")
+        server = health_pb2.HealthCheckRequest()
+        assert health.Check(server, timeout=60).status == status.SERVING
+        session.send_frame(picture)
+        session.receive_until("dropped")
+        flag.touch()
+        assert next(statuses).status == status.SERVING and get("/readyz") == "serving\n"
+        filtered(session, picture)
+        metrics = get("/metrics")
+    for series in (
+        'sidelight_filter_process_frames_total{.*outcome="filtered".*} 2',
+        'sidelight_filter_process_frames_total{.*outcome="lost".*} 1',
+        'sidelight_filter_process_restarts_total{.*reason="ended".*} [1-9]',
+        'sidelight_filter_processes{.*state="attached".*} 1',
+        'sidelight_filter_processes{.*state="starting".*} 0',
+    ):
+        assert re.search(series, metrics), series
+
+
+def test_sessions_move_to_another_process_while_theirs_is_started_again(
+    environment, picture, tmp_path
+):
+    flag, command = startable(tmp_path)
+    with (
+        Server(
+            "--filter-process", command, "--filter-process-count", "2", environment=environment
+        ) as host,
+        connect(host.addresses["unix"]) as channel,
+        host.follow_log() as log,
+        Session(service.FrameFilterStub(channel), pipeline_text="mean") as session,
+    ):
+        session.send_frame(picture)
+        first = round(session.receive_until("analysis").figures["process"])
+        flag.unlink()
+        os.kill(first, signal.SIGKILL)
+        log.wait_for(".*filter process ended.*")
+        session.send_frame(picture)
+        other = round(session.receive_until("analysis").figures["process"])
+        assert other != first
 
 
 def test_a_slow_filter_delays_no_other_session(stub, picture):

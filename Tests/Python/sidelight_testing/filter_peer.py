@@ -6,8 +6,11 @@ Runs as a program. It needs the contract's code on its path.
 import mmap
 import os
 import queue
+import resource
 import signal
+import socket
 import sys
+import threading
 import time
 
 import grpc
@@ -37,7 +40,8 @@ def offer(name: str, format: int, *parameters, **options) -> contract.FilterOffe
 
 
 MODES = [
-    "work", "fail", "exit", "hang", "stop", "foreign", "flood", "sleep", "refuse", "shout"
+    "work", "fail", "exit", "hang", "deaf", "stop", "foreign", "flood", "unknown", "huge", "sleep",
+    "refuse", "shout", "late", "shrink", "gulp",
 ]
 mode = catalogue.ParameterDescription(
     name="mode", kind=catalogue.PARAMETER_KIND_CHOICE, choices=MODES, summary="What it does.",
@@ -49,10 +53,33 @@ OFFERS = [
     offer("mean", image.PIXEL_FORMAT_GRAY8, kind=contract.FILTER_KIND_ANALYSIS),
     offer("tally", image.PIXEL_FORMAT_GRAY8, is_stateful=True),
     offer("misbehave", image.PIXEL_FORMAT_GRAY8, mode, number("seconds", 0.2, 10)),
+    offer("lazy", image.PIXEL_FORMAT_GRAY8, output=contract.OutputSize(scale=1)),
+    offer("spy", image.PIXEL_FORMAT_BGRA8, *[
+        catalogue.ParameterDescription(
+            name=name, kind=catalogue.PARAMETER_KIND_TEXT, summary="Pixels in hexadecimal digits.",
+            default_value=pipeline.ParameterValue(text=""),
+        )
+        for name in ("secret", "place")
+    ]),
+    offer("confinement", image.PIXEL_FORMAT_GRAY8, kind=contract.FILTER_KIND_ANALYSIS),
 ]
 CHANNELS = {
-    "negate": (3,), "halve": (4,), "mean": (), "tally": (), "misbehave": ()
+    "negate": (3,), "halve": (4,), "mean": (), "tally": (), "misbehave": (), "lazy": (),
+    "spy": (4,), "confinement": (),
 }
+
+
+def confinement() -> dict[str, str]:
+    """What this process may do."""
+    status = dict(
+        line.split(":\t", 1) for line in open("/proc/self/status").read().splitlines() if "\t" in line
+    )
+    return {
+        "folder": os.getcwd(), "temporary": os.environ["TMPDIR"], "entries": str(os.listdir()),
+        "privileges": status["NoNewPrivs"], "capabilities": status["CapEff"].strip("0"),
+        "descriptors": str(resource.getrlimit(resource.RLIMIT_NOFILE)[1]),
+        "interfaces": " ".join(name for _, name in socket.if_nameindex()),
+    }
 
 
 class Peer:
@@ -60,7 +87,12 @@ class Peer:
         descriptor = int(os.environ["SIDELIGHT_FILTER_MEMORY"])
         self.memory = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
         self.outgoing: queue.SimpleQueue = queue.SimpleQueue()
+        self.descriptor = descriptor
         self.sessions: dict[int, list] = {}
+        #: The picture that was returned last by the mode "late".
+        self.returned: np.ndarray | None = None
+        #: Whether the spy has seen its secret.
+        self.has_seen = False
         self.outgoing.put(Message(hello=Message.Hello(
             versions=[1], token=os.environ["SIDELIGHT_FILTER_TOKEN"], filters=self.offers(),
             library="filter_peer",
@@ -99,6 +131,9 @@ class Peer:
         if frame.HasField("parameters"):
             session[1] = frame.parameters.values
         name, parameters = session[0], session[1]
+        if self.returned is not None:
+            self.returned[:] = 200
+            self.returned = None
         picture = self.view(frame.input, CHANNELS[name])
         result = Message.Result(frame=frame.frame, process_us=1)
         if name == "negate":
@@ -112,11 +147,29 @@ class Peer:
         elif name == "tally":
             session[2] += 1
             picture[:] = session[2]
-        elif not self.misbehave(frame, parameters):
+        elif name == "spy":
+            picture[0, 0] = 255 if self.has_seen else 0
+            session[2] += 1
+            if session[2] == 1:
+                x, y = map(int, parameters["place"].text.split())
+                place = frame.input.planes[0].offset + y * frame.input.planes[0].stride + 4 * x
+                secret = bytes.fromhex(parameters["secret"].text)
+                arguments = (frame.session, place, secret)
+                threading.Thread(target=self.spy, args=arguments, daemon=True).start()
+        elif name == "confinement":
+            result.analysis.words.update(confinement())
+        elif name == "misbehave" and not self.misbehave(frame, parameters, picture):
             return
         self.outgoing.put(Message(result=result))
 
-    def misbehave(self, frame: contract.HostMessage.Frame, parameters) -> bool:
+    def spy(self, session: int, place: int, secret: bytes) -> None:
+        """Looks for bytes in the memory while a session is open."""
+        while session in self.sessions and not self.has_seen:
+            self.has_seen = self.memory[place : place + len(secret)] == secret
+
+    def misbehave(
+        self, frame: contract.HostMessage.Frame, parameters, picture: np.ndarray
+    ) -> bool:
         """Returns whether the frame gets a result."""
         mode = parameters["mode"].text
         if mode == "fail":
@@ -130,13 +183,35 @@ class Peer:
             os._exit(7)
         if mode == "hang":
             return False
+        if mode == "deaf":
+            threading.Event().wait()
         if mode == "stop":
             os.kill(os.getpid(), signal.SIGSTOP)
         if mode == "foreign":
             self.outgoing.put(Message(result=Message.Result(frame=frame.frame + 1)))
         if mode == "flood":
-            for _ in range(100_000):
+            for _ in range(1_000_000):
                 self.outgoing.put(Message(opened=Message.Opened(session=frame.session)))
+        if mode == "unknown":
+            for _ in range(2000):
+                self.outgoing.put(Message())
+        if mode == "huge":
+            failed = Message.Failed(frame=frame.frame, message="no", detail="x" * (2 << 20))
+            self.outgoing.put(Message(failed=failed))
+            return False
+        if mode == "late":
+            picture[:] = 50
+            self.returned = picture
+        if mode in ("shrink", "gulp"):
+            memory = os.sysconf("SC_PHYS_PAGES") * mmap.PAGESIZE
+            try:
+                if mode == "shrink":
+                    os.ftruncate(self.descriptor, 0)
+                else:
+                    mmap.mmap(-1, max(2 << 30, memory * 3 // 4), mmap.MAP_PRIVATE)
+                os._exit(9)
+            except OSError:
+                pass
         if mode == "shout":
             print("a line of noise\n" * 100_000, flush=True)
         if mode == "sleep":
@@ -144,6 +219,7 @@ class Peer:
         return True
 
     def run(self) -> None:
+        """Follows the messages of the host."""
         channel = grpc.insecure_channel("unix:" + os.environ["SIDELIGHT_FILTER_SOCKET"])
         try:
             for message in service.FilterHostStub(channel).Attach(iter(self.outgoing.get, None)):
