@@ -24,7 +24,7 @@ public import Tracing
 /// connections.
 public struct SidelightClient: Sendable {
   let dialer: Dialer
-  private let usesTokens: Bool
+  private let security: ClientSecurity
   let addresses: [Address]
   private let tracer: any Tracer
   private let clock: SessionClock
@@ -95,17 +95,17 @@ public struct SidelightClient: Sendable {
     ) { dialer in
       try await body(
         SidelightClient(
-          dialer: dialer, usesTokens: security.token != nil, addresses: addresses,
+          dialer: dialer, security: security, addresses: addresses,
           tracer: tracer ?? InstrumentationSystem.tracer, clock: clock, random: random))
     }
   }
 
   private init(
-    dialer: Dialer, usesTokens: Bool, addresses: [Address], tracer: any Tracer,
+    dialer: Dialer, security: ClientSecurity, addresses: [Address], tracer: any Tracer,
     clock: SessionClock, random: @escaping @Sendable () -> Double
   ) {
     self.dialer = dialer
-    self.usesTokens = usesTokens
+    self.security = security
     self.addresses = addresses
     self.tracer = tracer
     self.clock = clock
@@ -128,7 +128,7 @@ public struct SidelightClient: Sendable {
       options: options, clock: self.clock, tracer: self.tracer, executor: loop.executor)
     let runner = SessionRunner(
       session: session, options: options, addresses: self.addresses, dialer: self.dialer,
-      usesTokens: self.usesTokens, loop: loop, clock: self.clock, random: self.random)
+      security: self.security, loop: loop, clock: self.clock, random: self.random)
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await runner.run() }
       do {

@@ -22,7 +22,7 @@ struct SidelightCommand: AsyncParsableCommand {
     version: SidelightVersion.current,
     subcommands: [
       Serve.self, StudioCommand.self, Stream.self, Apply.self, Check.self, Filters.self,
-      Assets.self, SettingsCommand.self,
+      Assets.self, Sessions.self, Load.self, SettingsCommand.self,
     ])
 }
 

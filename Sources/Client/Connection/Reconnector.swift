@@ -69,6 +69,14 @@ package struct Reconnector: Sendable {
     self.attempt.usesToken = true
   }
 
+  /// Records that the session has moved to another connection.
+  ///
+  /// - Parameter address: The index of its address; `nil` for one that the server has named.
+  package mutating func move(to address: Int?) {
+    self.attempt = Attempt(number: 0, address: address ?? self.attempt.address, usesToken: true)
+    self.lost = nil
+  }
+
   /// Records that the connection is lost or that an attempt failed.
   ///
   /// - Parameters:

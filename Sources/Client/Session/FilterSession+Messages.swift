@@ -10,16 +10,18 @@ extension FilterSession {
   /// Writes `open`, then the session's messages, until the last message or the loss of the
   /// connection.
   ///
-  /// - Parameter callMessages: The store of large messages that wait to be written.
+  /// - Parameters:
+  ///   - link: The number of the connection.
+  ///   - callMessages: The store of large messages that wait to be written.
   func send(
-    to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ClientMessage>>,
+    on link: Int, to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ClientMessage>>,
     opening open: Sidelight_V1_Open, storedIn callMessages: OutboundMessageStore.CallMessages
   ) async throws {
     try await writer.write(.message(.with { $0.open = open }))
-    while let element = await self.flow.nextMessage() {
+    while let element = await self.flow.nextMessage(on: link) {
+      let ring = self.flow.ring(of: link)
       switch element {
       case .frame(let frame, let dependency):
-        let ring = self.ring.withLock { $0 }
         // Sent first: the server then knows its free slots when it filters this frame.
         if let ack = ring?.takeAcknowledgement() {
           try await writer.write(.message(.with { $0.ack = ack }))
@@ -30,7 +32,7 @@ extension FilterSession {
         try await writer.write(.message(control.message(at: self.clock.nanosecondsSince1970())))
       case .acknowledgement(let sequence):
         let ack =
-          self.ring.withLock { $0 }?.acknowledgement(of: sequence)
+          ring?.acknowledgement(of: sequence)
           ?? .with { $0.sequence = sequence }
         try await writer.write(.message(.with { $0.ack = ack }))
       }
@@ -39,17 +41,20 @@ extension FilterSession {
 
   /// Reads the server's messages until it ends the stream.
   ///
-  /// - Parameter opened: Called when the session is open.
+  /// - Parameters:
+  ///   - link: The number of the connection.
+  ///   - opened: Called when the session is open.
   /// - Throws: `RPCError` with UNIMPLEMENTED if the server has ignored named outputs or
   ///   the composition.
   func receive(
+    on link: Int,
     _ messages: RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ServerMessage>, any Error>,
     opened: (Sidelight_V1_Opened) async -> Void
   ) async throws {
     for try await received in messages {
       // Messages that have arrived are delivered to a cancelled task too.
       try Task.checkCancellation()
-      self.flow.recordActivity()
+      let isRetired = self.flow.recordActivity(on: link)
       switch received.message.kind {
       case .opened(let message)?:
         try self.checkOutputs(Int(message.limits.maxOutputs))
@@ -57,14 +62,24 @@ extension FilterSession {
         await opened(message)
       // Outcomes of named outputs return no credit.
       case .frame(let frame)? where !frame.output.isEmpty:
+        await self.flow.waitForEarlierOutputs(than: link)
         try self.receiveOutput(frame, received.pixels)
-      case .dropped(let dropped)? where !dropped.output.isEmpty: self.receiveOutput(dropped)
+      case .dropped(let dropped)? where !dropped.output.isEmpty:
+        await self.flow.waitForEarlierOutputs(than: link)
+        self.receiveOutput(dropped)
       case .frame(let frame)? where self.flow.options.composition != nil:
         try self.receiveComposed(frame, received.pixels)
       case .dropped(let dropped)? where self.flow.options.composition != nil:
         self.receiveComposed(dropped)
-      case .frame(let frame)?: try self.receive(frame, received.pixels)
-      case .dropped(let dropped)?: self.receive(dropped)
+      case .frame(let frame)?: try self.receive(frame, received.pixels, on: link)
+      case .dropped(let dropped)?: self.receive(dropped, on: link)
+      case .analysis(let analysis)?:
+        self.flow.push(.analysis(Analysis(analysis)), topic: "analysis \(analysis.stage)")
+      case .pong(let pong)?:
+        self.flow.answerPing(
+          pong.id, serverReceived: pong.serverReceivedNs, serverSent: pong.serverSentNs)
+      // The connection to which the session has moved reports these.
+      case _ where isRetired: break
       case .accepted(let accepted)?
       where self.flow.resolveEncoderChange(accepted.requestID, isAccepted: true): break
       // A change of an encoder that a new connection repeats.
@@ -78,20 +93,18 @@ extension FilterSession {
         }
         self.flow.reject(RejectedChange(error))
       case .transitionEnded(let ended)?: self.flow.push(.transitionEnded(EndedTransition(ended)))
+      case .state(let state)? where state.state == .move:
+        self.flow.requestMove(to: state.move.addresses, token: state.resumeToken)
       case .state(let state)?:
         self.flow.record(
           SessionState(state), revision: state.revision, token: state.resumeToken)
       case .stats(let stats)? where stats.final && self.flow.isDrained:
+        await self.flow.waitForEarlierOutputs(than: link)
         self.flow.push(.finalCounts(SessionCounts(stats)))
       case .stats(let stats)?: self.flow.push(.stats(SessionCounts(stats)), topic: "stats")
       case .advice(let advice)?: self.flow.push(.advice(Advice(advice)), topic: "advice")
       case .keyFrameNeeded(let needed)?:
         self.flow.push(.keyFrameNeeded(KeyFrameRequest(needed)), topic: "keyFrameNeeded")
-      case .analysis(let analysis)?:
-        self.flow.push(.analysis(Analysis(analysis)), topic: "analysis \(analysis.stage)")
-      case .pong(let pong)?:
-        self.flow.answerPing(
-          pong.id, serverReceived: pong.serverReceivedNs, serverSent: pong.serverSentNs)
       case nil: break
       }
     }
@@ -134,8 +147,10 @@ extension FilterSession {
     }
   }
 
-  private func receive(_ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?) throws {
-    let ring = self.ring.withLock { $0 }
+  private func receive(
+    _ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?, on link: Int
+  ) throws {
+    let ring = self.flow.ring(of: link)
     ring?.release(inputsOf: message.sequence ... message.sequence)
     guard let sent = self.flow.pending(message.sequence) else { return }
     let picture =
@@ -151,7 +166,7 @@ extension FilterSession {
       }
     self.flow.resolve(
       FilteredFrame(message, picture: picture, roundTrip: self.clock.now() - sent.submitted),
-      serverTime: .microseconds(message.timing.totalUs))
+      serverTime: .microseconds(message.timing.totalUs), on: link)
   }
 
   private func receiveOutput(
@@ -170,10 +185,10 @@ extension FilterSession {
       .output(message.output, .dropped(DroppedFrame(message, sequence: message.lastSequence))))
   }
 
-  private func receive(_ message: Sidelight_V1_Dropped) {
+  private func receive(_ message: Sidelight_V1_Dropped, on link: Int) {
     guard message.firstSequence <= message.lastSequence else { return }
     let range = message.firstSequence ... message.lastSequence
-    self.ring.withLock { $0 }?.release(inputsOf: range)
+    self.flow.ring(of: link)?.release(inputsOf: range)
     self.flow.resolve(range) { sequence in
       DroppedFrame(message, sequence: sequence)
     }

@@ -21,8 +21,6 @@ import Tracing
 public final class FilterSession: Sendable {
   let flow: SessionFlow
   let clock: SessionClock
-  /// The shared memory of the current connection, if any.
-  let ring = Mutex<ClientRing?>(nil)
   private let tracer: any Tracer
   /// An executor on the thread that carries the session's connection. A task that prefers it reads
   /// outcomes and sends frames without a change of thread:
@@ -55,7 +53,7 @@ public final class FilterSession: Sendable {
   public var counts: OutcomeCounts { self.flow.counts }
 
   /// Whether pixels travel in shared memory: the server is on the same host and offers it.
-  public var usesSharedMemory: Bool { self.ring.withLock { $0 != nil } }
+  public var usesSharedMemory: Bool { self.flow.ring != nil }
 
   // MARK: Sending
 
@@ -69,7 +67,7 @@ public final class FilterSession: Sendable {
   public func makeFrame(
     _ geometry: FrameGeometry, orientation: Orientation = .upright
   ) throws(FrameLayoutError) -> MutableFrame {
-    if let ring = self.ring.withLock({ $0 }),
+    if let ring = self.flow.ring,
       let frame = ring.makeFrame(geometry, orientation: orientation)
     {
       return frame
@@ -126,7 +124,7 @@ public final class FilterSession: Sendable {
 
   /// Whether a picture is in the shared memory of the current connection.
   package func isInSharedMemory(_ picture: Frame) -> Bool {
-    self.ring.withLock { $0 }?.holds(picture) ?? false
+    self.flow.ring?.holds(picture) ?? false
   }
 
   /// Whether a picture is in the shared memory of the current connection.

@@ -50,6 +50,8 @@ package struct PipelineChangeLog: Sendable {
   /// The parts of frames hidden by a pipeline that may be active, but is not in another property:
   /// its change was lost, or counts as accepted without an answer.
   private var undecided: PipelineProtection?
+  /// Whether a change took effect that the session's next connection does not know.
+  private var hasNewerChanges = false
   /// The newest token, or `nil` before the first and after a refusal.
   package var token: Data?
   /// The last requested pause sent to the server, if any.
@@ -100,10 +102,27 @@ package struct PipelineChangeLog: Sendable {
   /// Applies a change that the server activated, and all changes before it.
   package mutating func apply(_ requestID: UInt64) {
     while let first = self.entries.first, first.requestID <= requestID {
+      self.hasNewerChanges = true
       first.change.apply(to: &self.confirmed)
       if first.change.isSelection { self.undecided = nil }
       self.entries.removeFirst()
     }
+  }
+
+  /// Records that a connection is being opened with the newest token.
+  package mutating func startMove() {
+    self.hasNewerChanges = false
+  }
+
+  /// Whether the server has answered all changes that were sent.
+  package var areAnswered: Bool { !self.entries.contains { $0.isSent && !$0.isAccepted } }
+
+  /// Returns the pipeline to select on the connection to which the session moves: the changes since
+  /// ``startMove()``, if any.
+  package mutating func takeMoveReplay() -> Replay? {
+    self.replayed = nil
+    if let replay = self.takeReplay() { return replay }
+    return self.hasNewerChanges ? Replay(pipeline: self.confirmed, requestID: 0) : nil
   }
 
   /// Removes a change that the server refused.

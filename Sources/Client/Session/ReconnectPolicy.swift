@@ -41,7 +41,7 @@ public struct ReconnectPolicy: Sendable, Hashable {
   public var maxAttempts: Int?
   /// - `openTimeout` (duration, default: 5 s): the time limit of an attempt.
   public var openTimeout: Duration
-  /// - `silenceLimit` (duration, default: 10 s): the time without an answer to a ping, or any other
+  /// - `silenceLimit` (duration, default: 3 s): the time without an answer to a ping, or any other
   ///   data from the server, after which the connection counts as lost.
   public var silenceLimit: Duration
   /// - `stallLimit` (duration, optional, default: 1 s): the same time while frames are in flight, for
@@ -59,7 +59,7 @@ public struct ReconnectPolicy: Sendable, Hashable {
     failOpen: FailOpen = .original, initialDelay: Duration = .milliseconds(100),
     maxDelay: Duration = .seconds(5), giveUpAfter: Duration? = .seconds(60),
     maxAttempts: Int? = nil, openTimeout: Duration = .seconds(5),
-    silenceLimit: Duration = .seconds(10), stallLimit: Duration? = .seconds(1)
+    silenceLimit: Duration = .seconds(3), stallLimit: Duration? = .seconds(1)
   ) {
     self.failOpen = failOpen
     self.initialDelay = initialDelay

@@ -14,7 +14,8 @@ import SidelightWire
 /// limit. Beyond it all of them are dropped, and all frames after them up to the next key frame.
 ///
 /// States of the link: none -> opening -> open -> draining -> none. Any state can return to none,
-/// and opening follows again. ``finish()`` refuses further frames in any state.
+/// and opening follows again; ``move(capacity:first:)`` leads from open or draining to open on
+/// another connection. ``finish()`` refuses further frames in any state.
 package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   /// A message that waits to be sent.
   package enum Element: Sendable {
@@ -223,6 +224,43 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.capacity = max(1, capacity)
     self.flight = FlightLimit(capacity: self.capacity)
     for control in controls.reversed() { self.queue.prepend(.control(control)) }
+  }
+
+  /// The number of the first frame that is not sent.
+  package var firstUnsent: UInt64 {
+    for case .frame(_, let sequence, _) in self.queue { return sequence }
+    return self.nextSequence
+  }
+
+  /// Whether another connection can take the place of this one without losing a frame: the next frame
+  /// doesn't depend on earlier ones. Always while this one is draining.
+  package var canMove: Bool {
+    self.link == .draining || (self.link == .open && !self.isDrained && self.startsAnew)
+  }
+
+  private var startsAnew: Bool {
+    for case .frame(_, _, let role) in self.queue {
+      return role == .keyFrame || role == .independent
+    }
+    return !self.isStream
+  }
+
+  /// Records that another open connection takes the place of this one.
+  ///
+  /// - Parameters:
+  ///   - capacity: The number of frames that the server grants, at least 1.
+  ///   - controls: Messages that are sent before all others.
+  /// - Returns: The waiting frames that depend on earlier ones. They are removed.
+  package mutating func move(
+    capacity: Int, first controls: [Control] = []
+  ) -> [PendingFrame] {
+    var undecodable: [PendingFrame] = []
+    if !self.startsAnew, self.policy == .newestWins {
+      self.missing = .start
+      undecodable = self.removeFrames { _ in true }
+    }
+    self.open(capacity: capacity, first: controls)
+    return undecodable
   }
 
   /// Records that the server stops accepting frames.

@@ -174,8 +174,8 @@ public enum SessionState: Sendable, Hashable {
   case paused
   /// An operator's pipeline is active, for the given reason.
   case overridden(reason: String)
-  /// The server is shutting down. With ``SessionOptions/reconnect`` the session moves; otherwise
-  /// open one at another server.
+  /// The session ends, because the server shuts down or an operator moves it. With
+  /// ``SessionOptions/reconnect`` it continues elsewhere; otherwise open one at another server.
   case draining
   /// A state that is unknown to this library.
   case other
@@ -186,7 +186,7 @@ public enum SessionState: Sendable, Hashable {
     case .paused: self = .paused
     case .draining: self = .draining
     case .overridden: self = .overridden(reason: message.message)
-    case .unspecified, .UNRECOGNIZED: self = .other
+    case .move, .unspecified, .UNRECOGNIZED: self = .other
     }
   }
 }
@@ -282,7 +282,7 @@ public enum ConnectionEvent: Sendable {
   /// counted from 1, follows after `delay`. Until then ``ReconnectPolicy/failOpen`` applies to
   /// frames.
   case interrupted(cause: any Error, attempt: Int, delay: Duration)
-  /// The session continues at `address`. `isResumed` is `true` if the server restored its state. It
+  /// The session continues at `address`, after an interruption or a move. `isResumed` is `true` if the server restored its state. It
   /// is `false` if the server rejected the resume token (expired, or issued by another fleet): the
   /// session was then reopened using the client's last selected pipeline, without an operator's
   /// override.

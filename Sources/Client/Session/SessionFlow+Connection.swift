@@ -25,49 +25,117 @@ extension SessionFlow {
 
   /// Records that a connection is being opened.
   ///
-  /// - Returns: The pipeline, the resume token and the composition to open it with; the token only if
-  ///   `usesToken`.
+  /// - Parameters:
+  ///   - usesToken: Whether it presents the resume token.
+  ///   - isMove: Whether the session uses its current connection until it moves to this one.
+  /// - Returns: The connection's number, and the pipeline, the resume token and the composition to
+  ///   open it with.
   func startOpening(
-    usesToken: Bool
-  ) -> (pipeline: SelectedPipeline, token: Data?, composition: CompositionOptions?) {
+    usesToken: Bool, isMove: Bool = false
+  ) -> (
+    link: Int, pipeline: SelectedPipeline, token: Data?, composition: CompositionOptions?
+  ) {
     self.update { state in
-      state.window.startOpening()
-      state.linkOpened = nil
-      state.lastActivity = self.clock.now()
+      let link = state.addLink(at: self.clock.now())
+      if isMove {
+        state.changes.startMove()
+      } else {
+        state.current = link
+        state.window.startOpening()
+      }
       return (
-        state.changes.pipeline, usesToken ? state.changes.token : nil, state.encoders.composition
+        link, state.changes.pipeline, usesToken ? state.changes.token : nil,
+        state.encoders.composition
       )
     }
   }
 
-  /// Records that the connection is open.
-  func open(id: String, framesInFlight: Int, revision: UInt64, token: Data) {
+  /// Records that a connection is open. The session moves to it as soon as it can without losing a
+  /// frame, unless it is its only one.
+  func open(_ link: Int, _ opened: OpenedLink) {
     self.update { state in
-      state.id = id
-      state.linkOpened = self.clock.now()
-      state.changes.token = token.isEmpty ? nil : token
-      // The server reports an active override again.
-      state.fallbacks.recordConnection(revision: revision)
-      state.lastState = .running
-      var controls: [Control] = []
-      if let replay = state.changes.takeReplay() { controls.append(.select(replay)) }
-      if let pause = state.changes.pause { controls.append(.pause(pause)) }
-      controls += state.encoders.replay
-      state.window.open(capacity: framesInFlight, first: controls)
-      state.opening = state.opening ?? .success(())
+      state.links[link]?.opened = self.clock.now()
+      state.links[link]?.ring = opened.ring
+      if link == state.current {
+        state.open(opened)
+        if link > 1 { state.outcomes.push(.connection(opened.event), topic: "connection") }
+      } else {
+        state.next = (link, opened)
+        state.requestKeyFrameForMove(at: self.clock.now())
+      }
     }
   }
 
-  /// The time at which the current connection was opened, on the session's clock, or `nil` before
-  /// that.
-  var linkOpened: Duration? { self.state.withLock { $0.linkOpened } }
+  /// The number of the connection on which messages are sent.
+  var currentLink: Int { self.state.withLock { $0.current } }
 
-  /// The time of the server's last message, on the session's clock.
-  var lastActivity: Duration { self.state.withLock { $0.lastActivity } }
+  /// The time at which a connection was opened, on the session's clock, or `nil` before that.
+  func opened(_ link: Int) -> Duration? { self.state.withLock { $0.links[link]?.opened } }
+
+  /// The time of the last message on a connection, on the session's clock.
+  func lastActivity(on link: Int) -> Duration {
+    self.state.withLock { $0.links[link]?.lastActivity ?? .zero }
+  }
 
   /// Records a message of the server.
-  func recordActivity() {
-    self.state.withLock { $0.lastActivity = self.clock.now() }
+  ///
+  /// - Returns: Whether the session has moved to another connection.
+  func recordActivity(on link: Int) -> Bool {
+    self.state.withLock { state in
+      state.links[link]?.lastActivity = self.clock.now()
+      return link < state.current
+    }
+  }
+
+  /// The shared memory of the current connection, if any.
+  var ring: ClientRing? { self.state.withLock { $0.links[$0.current]?.ring } }
+
+  /// Returns the shared memory of a connection, if any.
+  func ring(of link: Int) -> ClientRing? { self.state.withLock { $0.links[link]?.ring } }
+
+  // MARK: Moving
+
+  /// Records that the server asks for a move, with a renewed resume token.
+  func requestMove(to addresses: [String], token: Data) {
+    self.update { state in
+      guard self.options.acceptsMove else { return }
+      if !token.isEmpty { state.changes.token = token }
+      state.moveAddresses = addresses
+      state.isMoveAnnounced = true
+    }
+  }
+
+  /// Waits for the next request to move.
+  func waitForMove() async {
+    await self.wait(for: .move)
+    self.update { $0.isMoveAnnounced = false }
+  }
+
+  /// The addresses that the server prefers for the move which it has requested; `nil` without one.
+  var moveAddresses: [String]? { self.state.withLock { $0.moveAddresses } }
+
+  /// Continues on the connection of a move, which may still be being opened, after the loss of the
+  /// current one.
+  func adopt(_ link: Int) {
+    self.update { state in
+      guard state.next == nil else { return state.move() }
+      state.current = link
+      state.window.startOpening()
+    }
+  }
+
+  /// Whether connections that the session has left still return outcomes.
+  var hasRetiredLinks: Bool { self.state.withLock { !$0.retired.isEmpty } }
+
+  /// Records the end of a connection that is not the current one. Frames that it has not returned
+  /// are lost.
+  func end(_ link: Int) {
+    self.update { $0.end(link) }
+  }
+
+  /// Returns as soon as no earlier connection can have events that come before a connection's.
+  func waitForEarlierOutputs(than link: Int) async {
+    await self.wait(for: .outputs(link))
   }
 
   /// Returns how long frames in flight have waited without any message of the server, and a duration
@@ -75,9 +143,10 @@ extension SessionFlow {
   func stall(at now: Duration) -> (silence: Duration, usual: Duration)? {
     self.state.withLock { state in
       guard state.window.isOpen, let usual = state.roundTrip.upperBound,
-        let oldest = state.sendTimes.values.min()
+        let oldest = state.sendTimes.filter({ $0.key >= state.firstSequence }).values.min()
       else { return nil }
-      return (now - max(oldest, state.lastActivity), usual)
+      let lastActivity = state.links[state.current]?.lastActivity ?? .zero
+      return (now - max(oldest, lastActivity), usual)
     }
   }
 
@@ -88,9 +157,11 @@ extension SessionFlow {
 
   /// Waits for the next message and returns it. Returns `nil` at the end of this connection's
   /// messages, or if the task is cancelled.
-  func nextMessage() async -> Window.Element? {
+  func nextMessage(on link: Int) async -> Window.Element? {
     while !Task.isCancelled {
-      let next = self.update { state in
+      let next = self.update { state -> Window.Next in
+        guard link >= state.current else { return .finished }
+        guard link == state.current else { return .wait }
         let next = state.window.next()
         switch next {
         case .send(.control(let control)):
@@ -103,7 +174,7 @@ extension SessionFlow {
       switch next {
       case .send(let element): return element
       case .finished: return nil
-      case .wait: await self.wait(for: .message)
+      case .wait: await self.wait(for: .message(link))
       }
     }
     return nil
@@ -124,17 +195,22 @@ extension SessionFlow {
 
   /// Sets the outcome of a frame that came back.
   ///
-  /// - Parameter serverTime: The time that the server had the frame.
-  func resolve(_ frame: FilteredFrame, serverTime: Duration) {
+  /// - Parameters:
+  ///   - serverTime: The time that the server had the frame.
+  ///   - link: The number of the connection.
+  func resolve(_ frame: FilteredFrame, serverTime: Duration, on link: Int) {
     let now = self.clock.now()
     self.update { state in
-      if let sent = state.sendTimes.removeValue(forKey: frame.sequence) {
+      let sent = state.sendTimes.removeValue(forKey: frame.sequence)
+      if let sent, link == state.current {
         state.window.recordTransit(now - sent - serverTime, at: now)
         state.roundTrip.record(now - sent)
       }
       if !self.options.outputs.isEmpty { state.keepSubmission(of: frame.sequence) }
-      state.fallbacks.record(
-        frame.picture, revision: frame.revision, disposition: frame.disposition)
+      if link == state.current {
+        state.fallbacks.record(
+          frame.picture, revision: frame.revision, disposition: frame.disposition)
+      }
       state.outcomes.resolve(
         frame.sequence, .outcome(.filtered(frame)), as: .filtered(frame.disposition))
     }
@@ -240,6 +316,7 @@ extension SessionFlow {
   func end(_ result: Result<Void, any Error>) {
     self.update { state in
       state.window.abandon()
+      for (link, _) in state.retired { state.end(link) }
       state.lose()
       let unopened = RPCError(code: .unavailable, message: "The session ended unopened.")
       state.opening = state.opening ?? result.flatMap { .failure(unopened) }

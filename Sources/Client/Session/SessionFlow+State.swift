@@ -1,3 +1,4 @@
+import Foundation
 import GRPCCore
 import SidelightKernels
 import SidelightWire
@@ -24,8 +25,12 @@ struct RoundTripEstimate: Sendable {
 extension SessionFlow {
   /// A condition that tasks wait for.
   enum WaitCondition: Hashable {
-    /// The connection's writer: a message to send.
-    case message
+    /// A connection's writer: a message to send, or the end of the connection's use.
+    case message(Int)
+    /// The client: a request to move.
+    case move
+    /// A connection's reader: no earlier connection has events.
+    case outputs(Int)
     /// The reader of events: an event.
     case event
     /// A caller: capacity for a frame.
@@ -45,7 +50,30 @@ extension SessionFlow {
     var continuation: CheckedContinuation<Void, Never>
   }
 
+  /// A connection of the session.
+  struct Link {
+    /// The time at which it was opened, on the session's clock.
+    var opened: Duration?
+    /// The time of the server's last message.
+    var lastActivity: Duration
+    /// The shared memory, if any.
+    var ring: ClientRing?
+  }
+
+  /// The server's answer to the opening of a connection.
+  struct OpenedLink {
+    var id: String
+    var framesInFlight: Int
+    var revision: UInt64
+    var token: Data
+    var ring: ClientRing?
+    /// The event of a move to this connection.
+    var event: ConnectionEvent
+  }
+
   struct Ping {
+    /// The connection on which it was sent.
+    var link = 0
     /// The time at which it was sent, on the session's clock and in nanoseconds since 1970.
     var sent: (now: Duration, wall: Int64)?
     var answer: Result<ClockReading, any Error>?
@@ -68,9 +96,20 @@ extension SessionFlow {
     var id = ""
     /// The first opening's result.
     var opening: Result<Void, any Error>?
-    /// The time at which the current connection was opened.
-    var linkOpened: Duration?
-    var lastActivity = Duration.zero
+    /// The connections that have not ended, by their numbers.
+    var links: [Int: Link] = [:]
+    var lastLink = 0
+    /// The number of the connection on which messages are sent.
+    var current = 0
+    /// The first frame of the current connection.
+    private(set) var firstSequence: UInt64 = 1
+    /// The open connection to which the session moves.
+    var next: (link: Int, opened: OpenedLink)?
+    /// The connections that the session has left, with the frames that they may return.
+    private(set) var retired: [(link: Int, frames: Range<UInt64>)] = []
+    /// The server's preferred addresses, from the request to move until it is fulfilled.
+    var moveAddresses: [String]?
+    var isMoveAnnounced = false
     /// The times at which frames without an outcome were sent, on the session's clock.
     var sendTimes: [UInt64: Duration] = [:]
     /// The times at which the last frames with an outcome were submitted, for outcomes in outputs.
@@ -85,7 +124,10 @@ extension SessionFlow {
 
     func isSatisfied(_ condition: WaitCondition) -> Bool {
       switch condition {
-      case .message: self.window.isReady
+      case .message(let link):
+        link < self.current || (link == self.current && self.window.isReady)
+      case .move: self.isMoveAnnounced
+      case .outputs(let link): !self.retired.contains { $0.link < link }
       case .event: self.outcomes.isReady
       case .capacity: self.window.hasAnswer
       case .opening: self.opening != nil
@@ -116,6 +158,7 @@ extension SessionFlow {
       case .accept(let sequence, let displaced):
         if let accepted { self.outcomes.add(accepted, sequence: sequence) }
         for frame in displaced { self.outcomes.drop(frame.sequence, .supersededBeforeSending) }
+        if let accepted, self.next != nil { self.requestKeyFrameForMove(at: accepted.submitted) }
       case .undecodable(let sequence, let reason, let displaced):
         let frame = make(sequence)
         self.outcomes.add(frame, sequence: sequence)
@@ -134,11 +177,22 @@ extension SessionFlow {
 
     /// Asks the caller for a key frame, at most as often as a server does.
     private mutating func requestKeyFrame(for frame: OutgoingFrame, _ reason: KeyFrameReason) {
-      let now = frame.submitted
+      self.requestKeyFrame(for: frame.sequence, reason, at: frame.submitted)
+    }
+
+    /// Asks the caller for the key frame with which the session can move.
+    mutating func requestKeyFrameForMove(at now: Duration) {
+      guard !self.window.canMove else { return }
+      self.requestKeyFrame(for: self.window.firstUnsent, .start, at: now)
+    }
+
+    private mutating func requestKeyFrame(
+      for sequence: UInt64, _ reason: KeyFrameReason, at now: Duration
+    ) {
       if let last = self.keyFrameRequested, now - last < Self.keyFrameRequestInterval { return }
       self.keyFrameRequested = now
       self.outcomes.push(
-        .keyFrameNeeded(KeyFrameRequest(sequence: frame.sequence, reason: reason)),
+        .keyFrameNeeded(KeyFrameRequest(sequence: sequence, reason: reason)),
         topic: "keyFrameNeeded")
     }
 
@@ -175,13 +229,92 @@ extension SessionFlow {
       switch control {
       case .change(_, let requestID): self.changes.send(requestID)
       case .pause(let pause): self.changes.pause = pause
-      case .ping(let id): self.pings[id]?.sent = (now, wall)
+      case .ping(let id):
+        self.pings[id]?.sent = (now, wall)
+        self.pings[id]?.link = self.current
       case .setEncoder, .setComposition, .requestKeyFrame, .acknowledge: break
+      }
+    }
+
+    // MARK: Connections
+
+    /// Adds a connection, and returns its number.
+    mutating func addLink(at now: Duration) -> Int {
+      self.lastLink += 1
+      self.links[self.lastLink] = Link(lastActivity: now)
+      return self.lastLink
+    }
+
+    /// Begins to use the current connection.
+    mutating func open(_ opened: OpenedLink) {
+      let controls = self.startControls(opened, replay: self.changes.takeReplay())
+      self.window.open(capacity: opened.framesInFlight, first: controls)
+      self.firstSequence = self.window.firstUnsent
+      self.opening = self.opening ?? .success(())
+    }
+
+    /// Records the state of a new connection, and returns the messages that it begins with.
+    private mutating func startControls(
+      _ opened: OpenedLink, replay: PipelineChangeLog.Replay?
+    ) -> [Control] {
+      self.id = opened.id
+      self.changes.token = opened.token.isEmpty ? nil : opened.token
+      // The server reports an active override again.
+      self.fallbacks.recordConnection(revision: opened.revision)
+      self.lastState = .running
+      var controls: [Control] = []
+      if let replay { controls.append(.select(replay)) }
+      if let pause = self.changes.pause { controls.append(.pause(pause)) }
+      return controls + self.encoders.replay
+    }
+
+    /// Moves to the next connection as soon as no frame is lost by it, and all changes have their
+    /// answers.
+    mutating func moveIfPossible() {
+      guard self.next != nil, self.window.canMove, self.changes.areAnswered else { return }
+      self.retired.append((self.current, self.firstSequence ..< self.window.firstUnsent))
+      self.move()
+    }
+
+    /// Moves to the next connection.
+    mutating func move() {
+      guard let (link, opened) = self.next.take() else { return }
+      self.current = link
+      self.moveAddresses = nil
+      let controls = self.startControls(opened, replay: self.changes.takeMoveReplay())
+      self.firstSequence = self.window.firstUnsent
+      for frame in self.window.move(capacity: opened.framesInFlight, first: controls) {
+        self.outcomes.drop(frame.sequence, .notDecodable)
+        self.requestKeyFrame(for: frame, .start)
+      }
+      self.outcomes.push(.connection(opened.event), topic: "connection")
+    }
+
+    /// Removes a connection that is not the current one. Frames that it has not returned are lost.
+    mutating func end(_ link: Int) {
+      self.links[link] = nil
+      if self.next?.link == link { self.next = nil }
+      guard let index = self.retired.firstIndex(where: { $0.link == link }) else { return }
+      let lost = self.outcomes.pending(in: self.retired.remove(at: index).frames)
+      for (sequence, frame) in lost {
+        self.sendTimes[sequence] = nil
+        self.drop(frame, .connectionLost, hiding: self.changes.protection)
+      }
+      self.window.returnCredits(lost.count)
+      self.failPings(of: link)
+    }
+
+    private mutating func failPings(of link: Int) {
+      for (id, ping) in self.pings where ping.answer == nil && ping.link == link {
+        self.pings[id]?.answer = .failure(SessionFlow.disconnected)
       }
     }
 
     /// Ends everything that depended on the lost connection.
     mutating func lose() {
+      self.links[self.current] = nil
+      self.moveAddresses = nil
+      self.isMoveAnnounced = false
       // A new connection begins with the newest settings of the encoders.
       let unsent = self.window.close {
         switch $0 {
@@ -189,12 +322,14 @@ extension SessionFlow {
         default: false
         }
       }
-      self.sendTimes = [:]
+      self.sendTimes = self.sendTimes.filter { $0.key < self.firstSequence }
       for control in unsent.controls { self.recordSent(control, now: .zero, wall: 0) }
       self.rejectConditionalChanges()
       let protection = self.changes.protection
       var inFlight = 0
-      for (sequence, frame) in self.outcomes.pending(in: ..<unsent.nextSequence) {
+      for (sequence, frame) in self.outcomes.pending(
+        in: self.firstSequence ..< unsent.nextSequence)
+      {
         guard unsent.waiting.contains(sequence) else {
           self.drop(frame, .connectionLost, hiding: protection)
           inFlight += 1
@@ -203,9 +338,8 @@ extension SessionFlow {
         if !unsent.isKept { self.drop(frame, .disconnected, hiding: protection) }
       }
       self.window.returnCredits(inFlight)
-      for id in self.pings.keys where self.pings[id]?.answer == nil {
-        self.pings[id]?.answer = .failure(SessionFlow.disconnected)
-      }
+      self.failPings(of: 0)
+      self.failPings(of: self.current)
     }
 
     mutating func rejectConditionalChanges() {

@@ -41,6 +41,7 @@ final class SessionFlow: Sendable {
       } catch {
         result = .failure(error)
       }
+      state.moveIfPossible()
       woken = state.takeSatisfiedWaiters()
       return result
     }

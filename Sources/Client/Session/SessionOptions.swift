@@ -117,6 +117,10 @@ extension SessionOptions {
   /// The pictures that may be on their way back. The server makes the frames of a composition, so
   /// credits do not bound the pictures that wait to be taken.
   var window: Int? { self.outputWindow ?? (self.composition == nil ? nil : 4) }
+
+  /// Whether the session opens elsewhere when the server asks for it. The sources of a composition
+  /// are at its server.
+  var acceptsMove: Bool { self.reconnect != nil && self.composition == nil }
 }
 
 /// A named output of a session: the session's result, filtered and converted once more. The pipeline
@@ -272,6 +276,7 @@ extension Sidelight_V1_Open {
       self.statsInterval.nanos = Int32(attoseconds / 1_000_000_000)
     }
     self.dropPolicy = Sidelight_V1_DropPolicy(options.dropPolicy)
+    self.acceptsMove = options.acceptsMove
   }
 }
 

@@ -202,11 +202,12 @@ struct FrameFilterService: RegistrableRPCService {
     "process.activate", "process.allow_degraded", "process.allowed_filters", "process.analysis",
     "process.analysis_only", "process.budget", "process.composition",
     "process.failure_policy", "process.jpeg",
-    "process.max_fps", "process.output_window", "process.outputs", "process.participant",
+    "process.max_fps", "process.move", "process.output_window", "process.outputs",
+    "process.participant",
     "process.pause",
     "process.pipeline_text", "process.resume_token", "process.stats_interval",
     "process.transitions", "process.unmodified", "process.update", "sessions",
-    "sessions.participant",
+    "sessions.close", "sessions.move", "sessions.participant",
   ]
 }
 

@@ -6,7 +6,8 @@ import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
 
-/// `sidelight.v1.Sessions`: lists the open sessions for operators, and forces pipelines.
+/// `sidelight.v1.Sessions`: lists the open sessions for operators, forces pipelines, and moves and
+/// closes sessions.
 struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   private let engine: Engine
 
@@ -115,6 +116,44 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     }
     self.log("session overridden", target, by: context.caller, ["reason": "\(request.reason)"])
     return target.response(changed)
+  }
+
+  func closeSession(
+    request: Sidelight_V1_CloseSessionRequest, context: ServerContext
+  ) async throws -> Sidelight_V1_CloseSessionResponse {
+    try ContractLimits.check(
+      request.reason, atMost: ContractLimits.maxReasonBytes, field: "reason")
+    let handle = try self.engine.admission.sessions.session(request.sessionID)
+    handle.close(reason: request.reason)
+    self.log(
+      "session closed", .session(handle), by: context.caller, ["reason": "\(request.reason)"])
+    return .init()
+  }
+
+  func moveSession(
+    request: Sidelight_V1_MoveSessionRequest, context: ServerContext
+  ) async throws -> Sidelight_V1_MoveSessionResponse {
+    try ContractLimits.check(
+      request.address, atMost: ContractLimits.maxListedPeerBytes, field: "address")
+    if !request.address.isEmpty {
+      let address: Address
+      do throws(AddressError) {
+        address = try Address(request.address)
+      } catch {
+        throw FieldViolation(field: "address", reason: "is no address: \(error.reason)")
+      }
+      guard case .tcp(_, 1...) = address else {
+        throw FieldViolation(
+          field: "address", reason: "is '\(request.address)'; it must be HOST:PORT")
+      }
+    }
+    let handle = try self.engine.admission.sessions.session(request.sessionID)
+    let handsOver = handle.move(
+      to: request.address.isEmpty ? [] : [request.address], within: self.engine.drainTimeout,
+      otherwise: .moved)
+    self.log(
+      "session moved", .session(handle), by: context.caller, ["address": "\(request.address)"])
+    return .with { $0.handsOver = handsOver }
   }
 
   /// Logs an operator's decision.

@@ -113,7 +113,7 @@ struct Session: Sendable {
       id: Self.makeID(), number: number, lineage: lineage, label: options.open.label,
       caller: caller,
       outcomes: self.outcomes, outputs: self.outputs, composes: options.composition != nil,
-      pipelineState: pipelineState,
+      acceptsMove: options.open.acceptsMove, pipelineState: pipelineState,
       clock: engine.clock, tokens: tokens,
       overrides: engine.resumption.overrides)
     let sessionID = self.handle.id
@@ -160,7 +160,8 @@ struct Session: Sendable {
   /// - Parameter callMessages: The store for large messages until they are written; `nil` copies
   ///   them.
   /// - Throws: `RPCError` if the client breaks the order of messages or sends only errors, when the
-  ///   server shuts down (UNAVAILABLE), if an operator's override cannot be restored
+  ///   server shuts down or the session is moved (UNAVAILABLE), if an operator closes it
+  ///   (PERMISSION_DENIED), if an operator's override cannot be restored
   ///   (FAILED_PRECONDITION), or when the connection is lost.
   func run(
     messages: ClientMessages, writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>,
@@ -176,17 +177,26 @@ struct Session: Sendable {
       try await self.runTasks(
         messages: messages, writer: writer, callMessages: callMessages, cancellation: cancellation
       ) {
-        isComplete.store(!Task.isShuttingDownGracefully, ordering: .relaxed)
+        isComplete.store(self.handle.departure.status == nil, ordering: .relaxed)
       }
     } onGracefulShutdown: {
-      // The reader continues, because the stream closes unless it is read: frames that still arrive
-      // find the mailbox closed and are dropped as DRAINING.
-      self.outcomes.push(.message(self.draining))
-      self.closeInputs()
+      self.handle.move(
+        to: [], within: self.engine.drainTimeout / 2, otherwise: GoogleRPCStatus.shuttingDown)
     }
-    if Task.isShuttingDownGracefully, !isComplete.load(ordering: .relaxed) {
-      throw GoogleRPCStatus.shuttingDown
+    if let status = self.handle.departure.status, !isComplete.load(ordering: .relaxed) {
+      throw status
     }
+  }
+
+  /// Ends the session as soon as a shutdown or an operator requests it.
+  private func depart() async {
+    guard let status = await self.handle.departure.waitUntilDue(on: self.engine.clock) else {
+      return
+    }
+    // The reader continues, because the stream closes unless it is read: frames that still arrive
+    // find the mailbox closed and are dropped as DRAINING.
+    if status.code == .unavailable { self.outcomes.push(.message(self.draining(status))) }
+    self.closeInputs()
   }
 
   // MARK: Tasks
@@ -247,6 +257,10 @@ struct Session: Sendable {
       }
       group.addTask {
         try await self.waitForEndOfCall(cancellation)
+        return .helper
+      }
+      group.addTask {
+        await self.depart()
         return .helper
       }
       if let interval = self.options.statsInterval {
@@ -373,10 +387,10 @@ struct Session: Sendable {
 
   // MARK: Messages
 
-  private var draining: Sidelight_V1_ServerMessage {
+  private func draining(_ status: GoogleRPCStatus) -> Sidelight_V1_ServerMessage {
     .with {
       $0.state.state = .draining
-      $0.state.message = "The server is shutting down; open a session elsewhere."
+      $0.state.message = "\(status.message) Open a session elsewhere."
       $0.state.resumeToken = self.handle.resumeToken()
       $0.state.revision = self.handle.revision
     }

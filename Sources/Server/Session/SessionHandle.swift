@@ -54,6 +54,10 @@ final class SessionHandle: Sendable {
   let results = SessionResults()
   /// Whether the session composes results of others.
   let composes: Bool
+  /// Whether the client opens the session elsewhere when it is asked to.
+  let acceptsMove: Bool
+  /// The end that a shutdown or an operator requests.
+  let departure = SessionDeparture()
   private let clock: SessionClock
   private let tokens: ResumeTokens
   private let overrides: OverrideStore
@@ -62,7 +66,7 @@ final class SessionHandle: Sendable {
   init(
     id: String, number: UInt64, lineage: SessionLineage, label: String, caller: Caller,
     outcomes: Session.FrameOutcomeQueue, outputs: [SessionOutput] = [], composes: Bool = false,
-    pipelineState: PipelineState, clock: SessionClock,
+    acceptsMove: Bool = false, pipelineState: PipelineState, clock: SessionClock,
     tokens: ResumeTokens, overrides: OverrideStore
   ) {
     self.id = id
@@ -75,6 +79,7 @@ final class SessionHandle: Sendable {
     self.outcomes = outcomes
     self.outputs = outputs
     self.composes = composes
+    self.acceptsMove = acceptsMove
     self.clock = clock
     self.tokens = tokens
     self.overrides = overrides

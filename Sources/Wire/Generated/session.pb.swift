@@ -684,6 +684,9 @@ package nonisolated enum Sidelight_V1_SessionState: SwiftProtobuf.Enum, Swift.Ca
 
   /// An operator's override is in force.
   case overridden // = 4
+
+  /// The client should continue elsewhere: see `State.move`. Frames are filtered as before.
+  case move // = 5
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -697,6 +700,7 @@ package nonisolated enum Sidelight_V1_SessionState: SwiftProtobuf.Enum, Swift.Ca
     case 2: self = .paused
     case 3: self = .draining
     case 4: self = .overridden
+    case 5: self = .move
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -708,6 +712,7 @@ package nonisolated enum Sidelight_V1_SessionState: SwiftProtobuf.Enum, Swift.Ca
     case .paused: return 2
     case .draining: return 3
     case .overridden: return 4
+    case .move: return 5
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -719,6 +724,7 @@ package nonisolated enum Sidelight_V1_SessionState: SwiftProtobuf.Enum, Swift.Ca
     .paused,
     .draining,
     .overridden,
+    .move,
   ]
 
 }
@@ -1225,6 +1231,13 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   package var framesInFlight: UInt32 {
     get {_storage._framesInFlight}
     set {_uniqueStorage()._framesInFlight = newValue}
+  }
+
+  /// Whether the client opens the session elsewhere when it receives SESSION_STATE_MOVE, and closes
+  /// its side of this call afterwards. Default: false; SESSION_STATE_DRAINING takes the place of it.
+  package var acceptsMove: Bool {
+    get {_storage._acceptsMove}
+    set {_uniqueStorage()._acceptsMove = newValue}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2727,9 +2740,52 @@ package nonisolated struct Sidelight_V1_State: Sendable {
   /// which an announced override was not applied, may still follow.
   package var revision: UInt64 = 0
 
+  /// Where and until when to continue. Present with SESSION_STATE_MOVE, which is sent only if
+  /// `Open.accepts_move` is set.
+  package var move: Sidelight_V1_Move {
+    get {_move ?? Sidelight_V1_Move()}
+    set {_move = newValue}
+  }
+  /// Returns true if `move` has been explicitly set.
+  package var hasMove: Bool {self._move != nil}
+  /// Clears the value of `move`. Subsequent reads from it will return its default value.
+  package mutating func clearMove() {self._move = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _move: Sidelight_V1_Move? = nil
+}
+
+/// Asks the client to continue the session elsewhere without losing a frame: it opens a session with
+/// `State.resume_token` while this one goes on, sends later frames to the new one (encoded video from a
+/// key frame on), and closes its side here; the frames in flight still have their outcomes here.
+package nonisolated struct Sidelight_V1_Move: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The addresses at which to open the session, `HOST:PORT`, the preferred one first. Empty: those
+  /// that the client knows, another server first.
+  package var addresses: [String] = []
+
+  /// The time after which the server ends this session: it sends SESSION_STATE_DRAINING, finishes the
+  /// frames in flight and ends the call with UNAVAILABLE.
+  package var timeLeft: SwiftProtobuf.Google_Protobuf_Duration {
+    get {_timeLeft ?? SwiftProtobuf.Google_Protobuf_Duration()}
+    set {_timeLeft = newValue}
+  }
+  /// Returns true if `timeLeft` has been explicitly set.
+  package var hasTimeLeft: Bool {self._timeLeft != nil}
+  /// Clears the value of `timeLeft`. Subsequent reads from it will return its default value.
+  package mutating func clearTimeLeft() {self._timeLeft = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _timeLeft: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
 /// Reports that a message was refused. The state before the message remains in force.
@@ -2808,7 +2864,7 @@ nonisolated extension Sidelight_V1_TransitionEnd: SwiftProtobuf._ProtoNameProvid
 }
 
 nonisolated extension Sidelight_V1_SessionState: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SESSION_STATE_UNSPECIFIED\0\u{1}SESSION_STATE_RUNNING\0\u{1}SESSION_STATE_PAUSED\0\u{1}SESSION_STATE_DRAINING\0\u{1}SESSION_STATE_OVERRIDDEN\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SESSION_STATE_UNSPECIFIED\0\u{1}SESSION_STATE_RUNNING\0\u{1}SESSION_STATE_PAUSED\0\u{1}SESSION_STATE_DRAINING\0\u{1}SESSION_STATE_OVERRIDDEN\0\u{1}SESSION_STATE_MOVE\0")
 }
 
 nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -3304,7 +3360,7 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Open"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0\u{3}pipeline_text\0\u{1}participant\0\u{3}allowed_filters\0\u{1}outputs\0\u{1}composition\0\u{3}frames_in_flight\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0\u{3}pipeline_text\0\u{1}participant\0\u{3}allowed_filters\0\u{1}outputs\0\u{1}composition\0\u{3}frames_in_flight\0\u{3}accepts_move\0")
 
   fileprivate class _StorageClass {
     var _pipelineSource: Sidelight_V1_Open.OneOf_PipelineSource?
@@ -3327,6 +3383,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
     var _outputs: [Sidelight_V1_Output] = []
     var _composition: Sidelight_V1_Composition? = nil
     var _framesInFlight: UInt32 = 0
+    var _acceptsMove: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3357,6 +3414,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       _outputs = source._outputs
       _composition = source._composition
       _framesInFlight = source._framesInFlight
+      _acceptsMove = source._acceptsMove
     }
   }
 
@@ -3415,6 +3473,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         case 19: try { try decoder.decodeRepeatedMessageField(value: &_storage._outputs) }()
         case 20: try { try decoder.decodeSingularMessageField(value: &_storage._composition) }()
         case 21: try { try decoder.decodeSingularUInt32Field(value: &_storage._framesInFlight) }()
+        case 22: try { try decoder.decodeSingularBoolField(value: &_storage._acceptsMove) }()
         default: break
         }
       }
@@ -3490,6 +3549,9 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       if _storage._framesInFlight != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._framesInFlight, fieldNumber: 21)
       }
+      if _storage._acceptsMove != false {
+        try visitor.visitSingularBoolField(value: _storage._acceptsMove, fieldNumber: 22)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3519,6 +3581,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._outputs != rhs_storage._outputs {return false}
         if _storage._composition != rhs_storage._composition {return false}
         if _storage._framesInFlight != rhs_storage._framesInFlight {return false}
+        if _storage._acceptsMove != rhs_storage._acceptsMove {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -5712,7 +5775,7 @@ nonisolated extension Sidelight_V1_Advice: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".State"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}message\0\u{3}resume_token\0\u{1}revision\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}message\0\u{3}resume_token\0\u{1}revision\0\u{1}move\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5724,12 +5787,17 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.resumeToken) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._move) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.state != .unspecified {
       try visitor.visitSingularEnumField(value: self.state, fieldNumber: 1)
     }
@@ -5742,6 +5810,9 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
     if self.revision != 0 {
       try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 4)
     }
+    try { if let v = self._move {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5750,6 +5821,46 @@ nonisolated extension Sidelight_V1_State: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.message != rhs.message {return false}
     if lhs.resumeToken != rhs.resumeToken {return false}
     if lhs.revision != rhs.revision {return false}
+    if lhs._move != rhs._move {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_Move: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Move"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}addresses\0\u{3}time_left\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.addresses) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._timeLeft) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.addresses.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.addresses, fieldNumber: 1)
+    }
+    try { if let v = self._timeLeft {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_Move, rhs: Sidelight_V1_Move) -> Bool {
+    if lhs.addresses != rhs.addresses {return false}
+    if lhs._timeLeft != rhs._timeLeft {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

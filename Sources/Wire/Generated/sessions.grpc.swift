@@ -61,11 +61,39 @@ package enum Sidelight_V1_Sessions: Sendable {
                 type: .unary
             )
         }
+        /// Namespace for "CloseSession" metadata.
+        package enum CloseSession: Sendable {
+            /// Request type for "CloseSession".
+            package typealias Input = Sidelight_V1_CloseSessionRequest
+            /// Response type for "CloseSession".
+            package typealias Output = Sidelight_V1_CloseSessionResponse
+            /// Descriptor for "CloseSession".
+            package static let descriptor = GRPCCore.MethodDescriptor(
+                service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sidelight.v1.Sessions"),
+                method: "CloseSession",
+                type: .unary
+            )
+        }
+        /// Namespace for "MoveSession" metadata.
+        package enum MoveSession: Sendable {
+            /// Request type for "MoveSession".
+            package typealias Input = Sidelight_V1_MoveSessionRequest
+            /// Response type for "MoveSession".
+            package typealias Output = Sidelight_V1_MoveSessionResponse
+            /// Descriptor for "MoveSession".
+            package static let descriptor = GRPCCore.MethodDescriptor(
+                service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sidelight.v1.Sessions"),
+                method: "MoveSession",
+                type: .unary
+            )
+        }
         /// Descriptors for all methods in the "sidelight.v1.Sessions" service.
         package static let descriptors: [GRPCCore.MethodDescriptor] = [
             ListSessions.descriptor,
             WatchSessions.descriptor,
-            OverrideSession.descriptor
+            OverrideSession.descriptor,
+            CloseSession.descriptor,
+            MoveSession.descriptor
         ]
     }
 }
@@ -94,8 +122,8 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
-    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one, move it or
+    /// > close it. Requires the scope `operate` if the server authenticates callers; otherwise restrict access to this
     /// > service.
     package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "ListSessions" method.
@@ -161,6 +189,44 @@ extension Sidelight_V1_Sessions {
             request: GRPCCore.StreamingServerRequest<Sidelight_V1_OverrideSessionRequest>,
             context: GRPCCore.ServerContext
         ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_OverrideSessionResponse>
+
+        /// Handle the "CloseSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Ends a session: frames in flight get their outcomes, then the call ends with PERMISSION_DENIED
+        /// > and the reason. The client may open another session. NOT_FOUND if there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A streaming request of `Sidelight_V1_CloseSessionRequest` messages.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A streaming response of `Sidelight_V1_CloseSessionResponse` messages.
+        func closeSession(
+            request: GRPCCore.StreamingServerRequest<Sidelight_V1_CloseSessionRequest>,
+            context: GRPCCore.ServerContext
+        ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_CloseSessionResponse>
+
+        /// Handle the "MoveSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Asks a session's client to continue elsewhere, without losing a frame if it can. NOT_FOUND if
+        /// > there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A streaming request of `Sidelight_V1_MoveSessionRequest` messages.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A streaming response of `Sidelight_V1_MoveSessionResponse` messages.
+        func moveSession(
+            request: GRPCCore.StreamingServerRequest<Sidelight_V1_MoveSessionRequest>,
+            context: GRPCCore.ServerContext
+        ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_MoveSessionResponse>
     }
 
     /// Service protocol for the "sidelight.v1.Sessions" service.
@@ -173,8 +239,8 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
-    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one, move it or
+    /// > close it. Requires the scope `operate` if the server authenticates callers; otherwise restrict access to this
     /// > service.
     package protocol ServiceProtocol: Sidelight_V1_Sessions.StreamingServiceProtocol {
         /// Handle the "ListSessions" method.
@@ -240,6 +306,44 @@ extension Sidelight_V1_Sessions {
             request: GRPCCore.ServerRequest<Sidelight_V1_OverrideSessionRequest>,
             context: GRPCCore.ServerContext
         ) async throws -> GRPCCore.ServerResponse<Sidelight_V1_OverrideSessionResponse>
+
+        /// Handle the "CloseSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Ends a session: frames in flight get their outcomes, then the call ends with PERMISSION_DENIED
+        /// > and the reason. The client may open another session. NOT_FOUND if there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sidelight_V1_CloseSessionRequest` message.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A response containing a single `Sidelight_V1_CloseSessionResponse` message.
+        func closeSession(
+            request: GRPCCore.ServerRequest<Sidelight_V1_CloseSessionRequest>,
+            context: GRPCCore.ServerContext
+        ) async throws -> GRPCCore.ServerResponse<Sidelight_V1_CloseSessionResponse>
+
+        /// Handle the "MoveSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Asks a session's client to continue elsewhere, without losing a frame if it can. NOT_FOUND if
+        /// > there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sidelight_V1_MoveSessionRequest` message.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A response containing a single `Sidelight_V1_MoveSessionResponse` message.
+        func moveSession(
+            request: GRPCCore.ServerRequest<Sidelight_V1_MoveSessionRequest>,
+            context: GRPCCore.ServerContext
+        ) async throws -> GRPCCore.ServerResponse<Sidelight_V1_MoveSessionResponse>
     }
 
     /// Simple service protocol for the "sidelight.v1.Sessions" service.
@@ -250,8 +354,8 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
-    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one, move it or
+    /// > close it. Requires the scope `operate` if the server authenticates callers; otherwise restrict access to this
     /// > service.
     package protocol SimpleServiceProtocol: Sidelight_V1_Sessions.ServiceProtocol {
         /// Handle the "ListSessions" method.
@@ -318,6 +422,44 @@ extension Sidelight_V1_Sessions {
             request: Sidelight_V1_OverrideSessionRequest,
             context: GRPCCore.ServerContext
         ) async throws -> Sidelight_V1_OverrideSessionResponse
+
+        /// Handle the "CloseSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Ends a session: frames in flight get their outcomes, then the call ends with PERMISSION_DENIED
+        /// > and the reason. The client may open another session. NOT_FOUND if there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A `Sidelight_V1_CloseSessionRequest` message.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A `Sidelight_V1_CloseSessionResponse` to respond with.
+        func closeSession(
+            request: Sidelight_V1_CloseSessionRequest,
+            context: GRPCCore.ServerContext
+        ) async throws -> Sidelight_V1_CloseSessionResponse
+
+        /// Handle the "MoveSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Asks a session's client to continue elsewhere, without losing a frame if it can. NOT_FOUND if
+        /// > there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A `Sidelight_V1_MoveSessionRequest` message.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A `Sidelight_V1_MoveSessionResponse` to respond with.
+        func moveSession(
+            request: Sidelight_V1_MoveSessionRequest,
+            context: GRPCCore.ServerContext
+        ) async throws -> Sidelight_V1_MoveSessionResponse
     }
 }
 
@@ -358,6 +500,28 @@ extension Sidelight_V1_Sessions.StreamingServiceProtocol {
                 )
             }
         )
+        router.registerHandler(
+            forMethod: Sidelight_V1_Sessions.Method.CloseSession.descriptor,
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Sidelight_V1_CloseSessionRequest>(),
+            serializer: GRPCProtobuf.ProtobufSerializer<Sidelight_V1_CloseSessionResponse>(),
+            handler: { request, context in
+                try await self.closeSession(
+                    request: request,
+                    context: context
+                )
+            }
+        )
+        router.registerHandler(
+            forMethod: Sidelight_V1_Sessions.Method.MoveSession.descriptor,
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Sidelight_V1_MoveSessionRequest>(),
+            serializer: GRPCProtobuf.ProtobufSerializer<Sidelight_V1_MoveSessionResponse>(),
+            handler: { request, context in
+                try await self.moveSession(
+                    request: request,
+                    context: context
+                )
+            }
+        )
     }
 }
 
@@ -391,6 +555,28 @@ extension Sidelight_V1_Sessions.ServiceProtocol {
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_OverrideSessionResponse> {
         let response = try await self.overrideSession(
+            request: GRPCCore.ServerRequest(stream: request),
+            context: context
+        )
+        return GRPCCore.StreamingServerResponse(single: response)
+    }
+
+    package func closeSession(
+        request: GRPCCore.StreamingServerRequest<Sidelight_V1_CloseSessionRequest>,
+        context: GRPCCore.ServerContext
+    ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_CloseSessionResponse> {
+        let response = try await self.closeSession(
+            request: GRPCCore.ServerRequest(stream: request),
+            context: context
+        )
+        return GRPCCore.StreamingServerResponse(single: response)
+    }
+
+    package func moveSession(
+        request: GRPCCore.StreamingServerRequest<Sidelight_V1_MoveSessionRequest>,
+        context: GRPCCore.ServerContext
+    ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_MoveSessionResponse> {
+        let response = try await self.moveSession(
             request: GRPCCore.ServerRequest(stream: request),
             context: context
         )
@@ -443,6 +629,32 @@ extension Sidelight_V1_Sessions.SimpleServiceProtocol {
             metadata: [:]
         )
     }
+
+    package func closeSession(
+        request: GRPCCore.ServerRequest<Sidelight_V1_CloseSessionRequest>,
+        context: GRPCCore.ServerContext
+    ) async throws -> GRPCCore.ServerResponse<Sidelight_V1_CloseSessionResponse> {
+        return GRPCCore.ServerResponse<Sidelight_V1_CloseSessionResponse>(
+            message: try await self.closeSession(
+                request: request.message,
+                context: context
+            ),
+            metadata: [:]
+        )
+    }
+
+    package func moveSession(
+        request: GRPCCore.ServerRequest<Sidelight_V1_MoveSessionRequest>,
+        context: GRPCCore.ServerContext
+    ) async throws -> GRPCCore.ServerResponse<Sidelight_V1_MoveSessionResponse> {
+        return GRPCCore.ServerResponse<Sidelight_V1_MoveSessionResponse>(
+            message: try await self.moveSession(
+                request: request.message,
+                context: context
+            ),
+            metadata: [:]
+        )
+    }
 }
 
 // MARK: sidelight.v1.Sessions (client)
@@ -456,8 +668,8 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
-    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one, move it or
+    /// > close it. Requires the scope `operate` if the server authenticates callers; otherwise restrict access to this
     /// > service.
     package protocol ClientProtocol: Sendable {
         /// Call the "ListSessions" method.
@@ -538,6 +750,54 @@ extension Sidelight_V1_Sessions {
             options: GRPCCore.CallOptions,
             onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_OverrideSessionResponse>) async throws -> Result
         ) async throws -> Result where Result: Sendable
+
+        /// Call the "CloseSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Ends a session: frames in flight get their outcomes, then the call ends with PERMISSION_DENIED
+        /// > and the reason. The client may open another session. NOT_FOUND if there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sidelight_V1_CloseSessionRequest` message.
+        ///   - serializer: A serializer for `Sidelight_V1_CloseSessionRequest` messages.
+        ///   - deserializer: A deserializer for `Sidelight_V1_CloseSessionResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        func closeSession<Result>(
+            request: GRPCCore.ClientRequest<Sidelight_V1_CloseSessionRequest>,
+            serializer: some GRPCCore.MessageSerializer<Sidelight_V1_CloseSessionRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Sidelight_V1_CloseSessionResponse>,
+            options: GRPCCore.CallOptions,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_CloseSessionResponse>) async throws -> Result
+        ) async throws -> Result where Result: Sendable
+
+        /// Call the "MoveSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Asks a session's client to continue elsewhere, without losing a frame if it can. NOT_FOUND if
+        /// > there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sidelight_V1_MoveSessionRequest` message.
+        ///   - serializer: A serializer for `Sidelight_V1_MoveSessionRequest` messages.
+        ///   - deserializer: A deserializer for `Sidelight_V1_MoveSessionResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        func moveSession<Result>(
+            request: GRPCCore.ClientRequest<Sidelight_V1_MoveSessionRequest>,
+            serializer: some GRPCCore.MessageSerializer<Sidelight_V1_MoveSessionRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Sidelight_V1_MoveSessionResponse>,
+            options: GRPCCore.CallOptions,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_MoveSessionResponse>) async throws -> Result
+        ) async throws -> Result where Result: Sendable
     }
 
     /// Generated client for the "sidelight.v1.Sessions" service.
@@ -548,8 +808,8 @@ extension Sidelight_V1_Sessions {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one. Requires
-    /// > the scope `operate` if the server authenticates callers; otherwise restrict access to this
+    /// > Shows all sessions to operators and moderators, and lets them force a pipeline on one, move it or
+    /// > close it. Requires the scope `operate` if the server authenticates callers; otherwise restrict access to this
     /// > service.
     package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
@@ -671,6 +931,76 @@ extension Sidelight_V1_Sessions {
                 onResponse: handleResponse
             )
         }
+
+        /// Call the "CloseSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Ends a session: frames in flight get their outcomes, then the call ends with PERMISSION_DENIED
+        /// > and the reason. The client may open another session. NOT_FOUND if there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sidelight_V1_CloseSessionRequest` message.
+        ///   - serializer: A serializer for `Sidelight_V1_CloseSessionRequest` messages.
+        ///   - deserializer: A deserializer for `Sidelight_V1_CloseSessionResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        package func closeSession<Result>(
+            request: GRPCCore.ClientRequest<Sidelight_V1_CloseSessionRequest>,
+            serializer: some GRPCCore.MessageSerializer<Sidelight_V1_CloseSessionRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Sidelight_V1_CloseSessionResponse>,
+            options: GRPCCore.CallOptions = .defaults,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_CloseSessionResponse>) async throws -> Result = { response in
+                try response.message
+            }
+        ) async throws -> Result where Result: Sendable {
+            try await self.client.unary(
+                request: request,
+                descriptor: Sidelight_V1_Sessions.Method.CloseSession.descriptor,
+                serializer: serializer,
+                deserializer: deserializer,
+                options: options,
+                onResponse: handleResponse
+            )
+        }
+
+        /// Call the "MoveSession" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Asks a session's client to continue elsewhere, without losing a frame if it can. NOT_FOUND if
+        /// > there is no such session.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sidelight_V1_MoveSessionRequest` message.
+        ///   - serializer: A serializer for `Sidelight_V1_MoveSessionRequest` messages.
+        ///   - deserializer: A deserializer for `Sidelight_V1_MoveSessionResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        package func moveSession<Result>(
+            request: GRPCCore.ClientRequest<Sidelight_V1_MoveSessionRequest>,
+            serializer: some GRPCCore.MessageSerializer<Sidelight_V1_MoveSessionRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Sidelight_V1_MoveSessionResponse>,
+            options: GRPCCore.CallOptions = .defaults,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_MoveSessionResponse>) async throws -> Result = { response in
+                try response.message
+            }
+        ) async throws -> Result where Result: Sendable {
+            try await self.client.unary(
+                request: request,
+                descriptor: Sidelight_V1_Sessions.Method.MoveSession.descriptor,
+                serializer: serializer,
+                deserializer: deserializer,
+                options: options,
+                onResponse: handleResponse
+            )
+        }
     }
 }
 
@@ -767,6 +1097,66 @@ extension Sidelight_V1_Sessions.ClientProtocol {
             request: request,
             serializer: GRPCProtobuf.ProtobufSerializer<Sidelight_V1_OverrideSessionRequest>(),
             deserializer: GRPCProtobuf.ProtobufDeserializer<Sidelight_V1_OverrideSessionResponse>(),
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "CloseSession" method.
+    ///
+    /// > Source IDL Documentation:
+    /// >
+    /// > Ends a session: frames in flight get their outcomes, then the call ends with PERMISSION_DENIED
+    /// > and the reason. The client may open another session. NOT_FOUND if there is no such session.
+    ///
+    /// - Parameters:
+    ///   - request: A request containing a single `Sidelight_V1_CloseSessionRequest` message.
+    ///   - options: Options to apply to this RPC.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func closeSession<Result>(
+        request: GRPCCore.ClientRequest<Sidelight_V1_CloseSessionRequest>,
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_CloseSessionResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        try await self.closeSession(
+            request: request,
+            serializer: GRPCProtobuf.ProtobufSerializer<Sidelight_V1_CloseSessionRequest>(),
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Sidelight_V1_CloseSessionResponse>(),
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "MoveSession" method.
+    ///
+    /// > Source IDL Documentation:
+    /// >
+    /// > Asks a session's client to continue elsewhere, without losing a frame if it can. NOT_FOUND if
+    /// > there is no such session.
+    ///
+    /// - Parameters:
+    ///   - request: A request containing a single `Sidelight_V1_MoveSessionRequest` message.
+    ///   - options: Options to apply to this RPC.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func moveSession<Result>(
+        request: GRPCCore.ClientRequest<Sidelight_V1_MoveSessionRequest>,
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_MoveSessionResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        try await self.moveSession(
+            request: request,
+            serializer: GRPCProtobuf.ProtobufSerializer<Sidelight_V1_MoveSessionRequest>(),
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Sidelight_V1_MoveSessionResponse>(),
             options: options,
             onResponse: handleResponse
         )
@@ -877,6 +1267,74 @@ extension Sidelight_V1_Sessions.ClientProtocol {
             metadata: metadata
         )
         return try await self.overrideSession(
+            request: request,
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "CloseSession" method.
+    ///
+    /// > Source IDL Documentation:
+    /// >
+    /// > Ends a session: frames in flight get their outcomes, then the call ends with PERMISSION_DENIED
+    /// > and the reason. The client may open another session. NOT_FOUND if there is no such session.
+    ///
+    /// - Parameters:
+    ///   - message: request message to send.
+    ///   - metadata: Additional metadata to send, defaults to empty.
+    ///   - options: Options to apply to this RPC, defaults to `.defaults`.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func closeSession<Result>(
+        _ message: Sidelight_V1_CloseSessionRequest,
+        metadata: GRPCCore.Metadata = [:],
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_CloseSessionResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        let request = GRPCCore.ClientRequest<Sidelight_V1_CloseSessionRequest>(
+            message: message,
+            metadata: metadata
+        )
+        return try await self.closeSession(
+            request: request,
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "MoveSession" method.
+    ///
+    /// > Source IDL Documentation:
+    /// >
+    /// > Asks a session's client to continue elsewhere, without losing a frame if it can. NOT_FOUND if
+    /// > there is no such session.
+    ///
+    /// - Parameters:
+    ///   - message: request message to send.
+    ///   - metadata: Additional metadata to send, defaults to empty.
+    ///   - options: Options to apply to this RPC, defaults to `.defaults`.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func moveSession<Result>(
+        _ message: Sidelight_V1_MoveSessionRequest,
+        metadata: GRPCCore.Metadata = [:],
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_MoveSessionResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        let request = GRPCCore.ClientRequest<Sidelight_V1_MoveSessionRequest>(
+            message: message,
+            metadata: metadata
+        )
+        return try await self.moveSession(
             request: request,
             options: options,
             onResponse: handleResponse

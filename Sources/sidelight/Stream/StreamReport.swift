@@ -66,6 +66,25 @@ final class StreamReport: Sendable {
       (self.isLive ? "\r\u{1B}[K" : "") + self.line + failure + "\n")
   }
 
+  /// Returns the summary as JSON.
+  func json() throws -> String {
+    let state = self.state.withLock { $0 }
+    let roundTrips = [50, 95, 99].compactMap { percent in
+      state.roundTrips.percentile(percent).map { ("p\(percent)", $0 / .milliseconds(1)) }
+    }
+    let object: [String: Any] = [
+      "seconds": self.start.duration(to: .now) / .seconds(1),
+      "filtered": state.dispositions[.filtered] ?? 0,
+      "passedThrough": state.dispositions[.passedThrough] ?? 0,
+      "degraded": state.dispositions[.degraded] ?? 0,
+      "dropped": Dictionary(uniqueKeysWithValues: state.dropped.map { ($0.rawValue, $1) }),
+      "roundTripMilliseconds": Dictionary(uniqueKeysWithValues: roundTrips),
+    ]
+    let data = try JSONSerialization.data(
+      withJSONObject: object, options: [.prettyPrinted, .sortedKeys])
+    return String(decoding: data, as: UTF8.self)
+  }
+
   private var line: String {
     let state = self.state.withLock { $0 }
     let delivered = state.dispositions.values.reduce(0, +)

@@ -91,7 +91,7 @@ import Testing
         await session.send(VideoFrame(shot))
         for await _ in heard {}
         await clock.pass(.seconds(5))
-        await clock.pass(.seconds(10))
+        await clock.pass(.seconds(3))
         #expect(try await received.dropped()?.reason == .connectionLost)
         await clock.pass(try #require(try await received.interrupted()))
         #expect(try await received.restored()?.address == addresses[1])

@@ -254,4 +254,20 @@ import Testing
     log.apply(100)
     #expect(log.protection == [])
   }
+
+  @Test func `a move repeats what the token of its connection does not know`() {
+    var log = PipelineChangeLog(pipeline: Self.first)
+    log.apply(Self.send(.select(Self.hiding(true)), in: &log))
+    log.startMove()
+    #expect(log.takeMoveReplay() == nil, "the token knows it")
+    let later = Self.send(.select(Self.first), in: &log)
+    #expect(!log.areAnswered)
+    log.accept(later)
+    #expect(log.areAnswered)
+    #expect(log.takeMoveReplay()?.requestID == later)
+    log.apply(later)
+    #expect(log.takeMoveReplay() == .init(pipeline: .pipeline(Self.first), requestID: 0))
+    log.startMove()
+    #expect(log.takeMoveReplay() == nil)
+  }
 }

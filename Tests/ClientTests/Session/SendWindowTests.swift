@@ -225,6 +225,24 @@ import Testing
     #expect(window.close().controls == ["select"])
   }
 
+  @Test func `a connection is left before a frame that depends on none, or if it drains`() {
+    var window = Self.window(credits: 4)
+    #expect(window.canMove)
+    #expect(Self.offer(&window, as: .keyFrame) == "accepted 1")
+    #expect(window.canMove)
+    #expect(Self.drain(&window) == ["frame 1"])
+    #expect(!window.canMove, "the next frame may depend on the first")
+    #expect(Self.offer(&window, as: .reference) == "accepted 2")
+    #expect(!window.canMove)
+    window.drain()
+    #expect(window.canMove)
+    #expect(window.firstUnsent == 2)
+    #expect(window.move(capacity: 4, first: ["select"]) == [2], "its key frame is elsewhere")
+    #expect(Self.drain(&window) == ["select"])
+    #expect(Self.offer(&window, as: .keyFrame) == "accepted 3")
+    #expect(Self.drain(&window) == ["frame 3"])
+  }
+
   // MARK: Encoded video
 
   /// A window whose only credit is taken by a key frame.

@@ -17,7 +17,8 @@ SOURCES = [
 LEFT_OUT = ("docs/decisions/", "Benchmarks/Results/", "docs/reference/filters.md", "CHANGELOG.md")
 VERBS = [
     "", "serve", "studio", "stream", "apply", "check", "filters", "assets", "assets put",
-    "assets list", "assets delete", "settings",
+    "assets list", "assets delete", "sessions", "sessions list", "sessions override", "sessions move",
+    "sessions close", "load", "settings",
 ]
 
 

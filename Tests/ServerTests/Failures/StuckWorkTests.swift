@@ -38,9 +38,11 @@ import Testing
     ) { server, address in
       try await withStub(address) { stub in
         // A wait of this length means that the filter has taken too long.
-        let answers = try await clock.ticking(by: .seconds(3)) {
+        let session = Task {
           try await stub.converse([.open([.filter("gate")]), .frame(1, Self.image)])
         }
+        for await _ in gate.entered { break }
+        let answers = try await clock.ticking(by: .seconds(3)) { try await session.value }
         #expect(answers.frames.map(\.disposition) == [.passedThrough])
         #expect(answers.frames.first?.failure.message.contains("custom filter") == true)
         #expect(answers.finalStats?.passedThrough == 1)

@@ -71,6 +71,12 @@ import Testing
       _ = try await Sidelight_V1_Sessions.Client(wrapping: $0).overrideSession(
         .init(), metadata: $1)
     },
+    Method(description: "CloseSession") {
+      _ = try await Sidelight_V1_Sessions.Client(wrapping: $0).closeSession(.init(), metadata: $1)
+    },
+    Method(description: "MoveSession") {
+      _ = try await Sidelight_V1_Sessions.Client(wrapping: $0).moveSession(.init(), metadata: $1)
+    },
     Method(description: "ServerReflectionInfo") {
       try await $0.bidirectionalStreaming(
         request: StreamingClientRequest(
@@ -135,7 +141,9 @@ import Testing
   }
 
   @Test func `each method requires its scope`() async throws {
-    let operators: Set = ["ListSessions", "WatchSessions", "OverrideSession"]
+    let operators: Set = [
+      "ListSessions", "WatchSessions", "OverrideSession", "CloseSession", "MoveSession",
+    ]
     let everybodys: Set = ["ListFilters", "DescribeFilter", "GetServerInfo"]
     try await withServer(authenticator: TokenTable.three) { _, address in
       try await withConnection(address) { connection in

@@ -256,6 +256,20 @@ import Testing
         _ = try await operators.overrideSession(.with { $0.sessionID = Self.long })
       }
     },
+    Call(
+      testDescription: "CloseSession", message: "reason: has 300000 bytes; the limit is 256"
+    ) { address in
+      try await withOperators(address) { operators in
+        _ = try await operators.closeSession(.with { $0.reason = Self.long })
+      }
+    },
+    Call(
+      testDescription: "MoveSession", message: "address: has 300000 bytes; the limit is 512"
+    ) { address in
+      try await withOperators(address) { operators in
+        _ = try await operators.moveSession(.with { $0.address = Self.long })
+      }
+    },
     Call(testDescription: "DeleteAsset", message: "name: has 300000 bytes, the limit is 64") {
       address in
       try await withConnection(address) { connection in

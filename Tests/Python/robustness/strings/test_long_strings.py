@@ -152,6 +152,16 @@ LONG_REQUESTS = {
             sessions.OverrideSessionRequest(session_id=LONG), timeout=SECONDS),
         "INVALID_ARGUMENT",
     ),
+    "the session of CloseSession": (
+        lambda channel: sessions_service.SessionsStub(channel).CloseSession(
+            sessions.CloseSessionRequest(session_id=LONG), timeout=SECONDS),
+        "INVALID_ARGUMENT",
+    ),
+    "the address of MoveSession": (
+        lambda channel: sessions_service.SessionsStub(channel).MoveSession(
+            sessions.MoveSessionRequest(address=LONG), timeout=SECONDS),
+        "INVALID_ARGUMENT",
+    ),
     "the name of PutAsset": (
         lambda channel: assets_service.AssetsStub(channel).PutAsset(
             iter([asset_messages.PutAssetRequest(

@@ -20,19 +20,20 @@ from ._aio_stream import filter_all
 from ._aio_waiter import Waiter
 from ._channel import Endpoint, error_of_call
 from ._core.delivery import Pending
-from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
+from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, Connection, SessionBase, now
 from ._core.machine import (
+    ALONE,
     ANALYSIS,
     CAPACITY,
     EVENT,
     FINISHED,
-    MESSAGE,
     OPENED,
     OUTCOME,
     OUTPUT,
     OVER,
 )
 from ._core.options import SessionOptions
+from ._core.reconnect import SILENCE_LIMIT, move_delay
 from ._packets import FrameLike
 from ._tracing import current_traceparent
 from .errors import DeadlineExceeded, SidelightError, Unavailable
@@ -87,10 +88,8 @@ class Session(SessionBase[Change]):
         super().__init__(endpoint, options, Change)
         self._watch = watch
         self._task: Optional[asyncio.Task[None]] = None
-        self._call: Any = None
-        self._attempt = 0
-        self._abort_error: Optional[SidelightError] = None
-        self._is_aborted = False
+        #: The tasks of moves.
+        self._movers: Set[asyncio.Task[None]] = set()
         #: The tasks that send and have not ended, and the last one that ended.
         self._senders: Set[asyncio.Task[Any]] = set()
         self._last_sender: Optional[asyncio.Task[Any]] = None
@@ -104,7 +103,7 @@ class Session(SessionBase[Change]):
         try:
             await self._start_and_wait(None)
         except asyncio.CancelledError:
-            self._abort(None)
+            self._abort()
             raise
         return self
 
@@ -136,40 +135,23 @@ class Session(SessionBase[Change]):
         self._update(self._machine.discard_outcomes)
         try:
             if not await self._wait(OVER, CLOSE_TIMEOUT):
-                self._abort(None)
+                self._abort()
         except asyncio.CancelledError:
-            self._abort(None)
+            self._abort()
             raise
-        if asyncio.current_task() is not self._task:
-            await asyncio.wait((self._task,), timeout=CLOSE_TIMEOUT)
-            self._task.cancel()
+        tasks = {self._task, *self._movers}
+        if asyncio.current_task() not in tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_TIMEOUT)
+            for task in tasks:
+                task.cancel()
 
     async def __aenter__(self) -> Session:
         return await self.open()
 
     async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None:
-            self._abort(None)
+            self._abort()
         await self.close()
-
-    def _abort(self, error: Optional[SidelightError]) -> None:
-        """Ends the current connection with an error, or without one the session."""
-        if error is None:
-            self._update(self._machine.end, None)
-        self._abort_error = error
-        self._is_aborted = True
-        call = self._call
-        if call is not None:
-            # A write to a lost server ends when the system gives up, after minutes. Releasing the last
-            # channel would wait for it and block the event loop, so gRPC's thread gets another user.
-            _keep_grpc()
-            call.cancel()
-
-    def _tick(self) -> None:
-        """Checks the time limits of the connection. Called every `TICK_INTERVAL`."""
-        error = self._update(self._link.tick, now())
-        if error is not None:
-            self._abort(error)
 
     @property
     def _is_over(self) -> bool:
@@ -178,62 +160,93 @@ class Session(SessionBase[Change]):
     # The connection
 
     async def _run(self) -> None:
+        await self._serve_from(self._update(self._start_connection))
+
+    async def _serve_from(self, connection: Connection) -> None:
+        """Serves a connection and those that follow its loss, until the session is over or has moved
+        to another connection, whose task goes on."""
+        is_left = False
         try:
             while True:
-                self._attempt += 1
-                self._update(self._link.start, now(), self._endpoint.is_local)
-                error = await self._serve()
-                delay = self._update(self._link.end, error, now(), random.random())
-                if delay is None or await self._wait(FINISHED, delay):
+                error = await self._serve(connection)
+                if error is None and connection.link.is_current:
+                    await self._wait(ALONE, SILENCE_LIMIT)
+                delay = self._update(self._end_connection, connection, error, random.random())
+                is_left = not connection.link.is_current
+                if is_left or delay is None or await self._wait(FINISHED, delay):
                     return
+                connection = self._update(self._start_connection)
         finally:
-            self._update(self._machine.end, None)
+            if not is_left:
+                self._update(self._machine.end, None)
 
-    async def _serve(self) -> Optional[SidelightError]:
+    async def _move(self) -> None:
+        """Opens the connection of a move, and goes on with it."""
+        attempt = 0
+        while not await self._wait(OVER, move_delay(attempt, random.random())):
+            connection = self._update(self._start_move, attempt)
+            if connection is None:
+                return
+            await self._serve_from(connection)
+            if connection.link.was_used:
+                return
+            attempt += 1
+
+    def _start_mover(self) -> None:
+        self._machine.is_move_requested = False
+        task = asyncio.get_running_loop().create_task(self._move())
+        self._movers.add(task)
+        task.add_done_callback(self._movers.discard)
+
+    async def _serve(self, connection: Connection) -> Optional[SidelightError]:
         """Serves one connection until it ends; returns its error."""
-        self._abort_error = None
-        self._is_aborted = False
         channel: Any = None
         status: Any = None
         writer: Optional[asyncio.Task[None]] = None
         try:
-            metadata = self._endpoint.metadata()
-            channel = self._endpoint.channel(grpc.aio)
+            metadata = connection.endpoint.metadata()
+            channel = connection.endpoint.channel(grpc.aio)
             call = channel.stream_stream(METHOD)(metadata=metadata)
-            self._call = call
+            connection.call = call
             status = CallStatus(call)
             if self._machine.is_over:
                 call.cancel()
-            writer = asyncio.get_running_loop().create_task(self._write(call, self._attempt))
+            writer = asyncio.get_running_loop().create_task(self._write(call, connection))
             while True:
                 data = await call.read()
                 if data is _END:
                     break
-                fetch = self._update(self._link.receive, data, now())
+                fetch = self._update(connection.link.receive, data, now())
                 if fetch is not None:
-                    await self._finish_opening(fetch)
+                    await self._finish_opening(connection, fetch)
+                if self._machine.is_move_requested:
+                    self._start_mover()
             return None
         except grpc.RpcError as error:
             own = error if status is None else await status.own(error)
-            return self._abort_error or (None if own is None else error_of_call(own))
+            return connection.error or (None if own is None else error_of_call(own))
         except SidelightError as error:
             return error
         except asyncio.CancelledError:
-            if self._is_aborted:  # The call was cancelled, not this task.
-                return self._abort_error or Unavailable("the call was cancelled")
+            if connection.is_aborted:  # The call was cancelled, not this task.
+                return connection.error or Unavailable("the call was cancelled")
             raise
         except Exception as error:  # A reply that cannot be read, or a machine without sockets.
             return SidelightError(f"the connection failed: {error!r}", code="INTERNAL")
         finally:
-            if self._call is not None:
-                self._call.cancel()
-            self._call = None
+            if connection.is_aborted:
+                # A write to a lost server ends when the system gives up, after minutes. Releasing the
+                # last channel would wait for it and block the event loop, so gRPC's thread gets
+                # another user.
+                _keep_grpc()
+            if connection.call is not None:
+                connection.call.cancel()
             if writer is not None:
                 writer.cancel()
             if channel is not None:
                 await channel.close()
 
-    async def _finish_opening(self, fetch: Any) -> None:
+    async def _finish_opening(self, connection: Connection, fetch: Any) -> None:
         ring = None
         if _ring.is_supported:
             loop = asyncio.get_running_loop()
@@ -241,17 +254,17 @@ class Session(SessionBase[Change]):
                 ring = await loop.run_in_executor(None, _ring.fetch, fetch.offer, fetch.session_id)
             except OSError:
                 ring = None
-        self._update(self._link.finish_opening, ring, now())
+        self._update(connection.link.finish_opening, ring, now())
 
-    async def _write(self, call: Any, attempt: int) -> None:
+    async def _write(self, call: Any, connection: Connection) -> None:
         """Writes the messages of one connection."""
         while True:
             try:
-                message, waiter = self._update(self._next_message, attempt)
+                message, waiter = self._update(self._next_message, connection, Waiter)
             except Exception as error:
-                if attempt == self._attempt:
+                if not connection.has_ended:
                     failure = SidelightError(f"the connection failed: {error!r}", code="INTERNAL")
-                    self._abort(failure)
+                    connection.abort(failure)
                 return
             if message is None and waiter is not None:
                 await waiter.wait()
@@ -260,23 +273,11 @@ class Session(SessionBase[Change]):
                 if message is not None:
                     await call.write(message)
                     continue
-                if attempt == self._attempt:
+                if not connection.has_ended:
                     await call.done_writing()
             except Exception:  # The call has ended; the reader reports its status.
                 pass
             return
-
-    def _next_message(self, attempt: int) -> Any:
-        if attempt != self._attempt:
-            return None, None
-        message = self._link.next_message(now())
-        if message is not None:
-            return message, None
-        if self._link.is_over:
-            return None, None
-        waiter = Waiter()
-        self._machine.wait(MESSAGE, waiter)
-        return None, waiter
 
     # Waiting
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from typing import Any, Callable, List, Optional, Tuple, Union
@@ -72,9 +73,8 @@ class Endpoint:
         is_unix = target.startswith("unix:")
         if not is_unix and not _TARGET.fullmatch(target):
             raise invalid("address", address, "host:port, https://host:port or unix:/path")
-        host = target.rsplit(":", 1)[0].strip("[]")
         #: Whether the server is on this host.
-        self.is_local = is_unix or host in ("localhost", "::1") or host.startswith("127.")
+        self.is_local = is_unix or _is_loopback(target)
         if token is not None and not is_secure and not self.is_local:
             raise invalid(
                 "token", "set without TLS", "sent over TLS, a Unix socket or to this host"
@@ -92,6 +92,18 @@ class Endpoint:
         self._credentials: Any = None
         if is_secure:
             self._credentials = _tls.credentials(*pems)
+
+    def at(self, address: str) -> Optional[Endpoint]:
+        """Returns the endpoint of another server that a server names, `HOST:PORT`; `None` for other
+        texts, and where a token would not be protected."""
+        if not _TARGET.fullmatch(address):
+            return None
+        endpoint = copy.copy(self)
+        endpoint.address = endpoint._target = address
+        endpoint.is_local = _is_loopback(address)
+        if self.has_credentials and self._credentials is None and not endpoint.is_local:
+            return None
+        return endpoint
 
     def channel(self, library: Any) -> Any:
         """Returns a new channel of `grpc` or `grpc.aio`."""
@@ -118,6 +130,11 @@ class Endpoint:
         if parent is not None:
             metadata += (("traceparent", parent),)
         return metadata
+
+
+def _is_loopback(target: str) -> bool:
+    host = target.rsplit(":", 1)[0].strip("[]")
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def error_of_call(error: Any) -> SidelightError:

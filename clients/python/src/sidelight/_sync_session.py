@@ -16,19 +16,20 @@ from . import _ring
 from ._channel import Endpoint, error_of_call
 from ._core.blocking import Waiter
 from ._core.delivery import Pending
-from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
+from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, Connection, SessionBase, now
 from ._core.machine import (
+    ALONE,
     ANALYSIS,
     CAPACITY,
     EVENT,
     FINISHED,
-    MESSAGE,
     OPENED,
     OUTCOME,
     OUTPUT,
     OVER,
 )
 from ._core.options import SessionOptions
+from ._core.reconnect import SILENCE_LIMIT, move_delay
 from ._sync_stream import filter_all
 from ._packets import FrameLike
 from ._tracing import current_traceparent
@@ -81,9 +82,8 @@ class Session(SessionBase[Change]):
         self._thread: Optional[threading.Thread] = None
         #: Several threads may use the session first.
         self._starting = threading.Lock()
-        self._call: Any = None
-        self._attempt = 0
-        self._abort_error: Optional[SidelightError] = None
+        #: The threads of moves.
+        self._movers: list[threading.Thread] = []
 
     # Opening and closing
 
@@ -94,7 +94,7 @@ class Session(SessionBase[Change]):
         try:
             self._start_and_wait(None)
         except BaseException:  # An interrupt; the `with` statement closes only what it opened.
-            self._abort(None)
+            self._abort()
             raise
         return self
 
@@ -129,32 +129,18 @@ class Session(SessionBase[Change]):
         self._update(self._machine.finish)
         self._update(self._machine.discard_outcomes)
         if not self._wait(OVER, CLOSE_TIMEOUT):
-            self._abort(None)
-        if threading.current_thread() is not self._thread:
-            self._thread.join(CLOSE_TIMEOUT)
+            self._abort()
+        if threading.current_thread() not in [self._thread, *self._movers]:
+            for thread in [self._thread, *self._movers]:
+                thread.join(CLOSE_TIMEOUT)
 
     def __enter__(self) -> Session:
         return self.open()
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None:
-            self._abort(None)
+            self._abort()
         self.close()
-
-    def _abort(self, error: Optional[SidelightError]) -> None:
-        """Ends the current connection with an error, or without one the session."""
-        if error is None:
-            self._update(self._machine.end, None)
-        self._abort_error = error
-        call = self._call
-        if call is not None:
-            call.cancel()
-
-    def _tick(self) -> None:
-        """Checks the time limits of the connection. Called every `TICK_INTERVAL`."""
-        error = self._update(self._link.tick, now())
-        if error is not None:
-            self._abort(error)
 
     @property
     def _is_over(self) -> bool:
@@ -163,77 +149,92 @@ class Session(SessionBase[Change]):
     # The connection
 
     def _run(self) -> None:
+        self._serve_from(self._update(self._start_connection))
+
+    def _serve_from(self, connection: Connection) -> None:
+        """Serves a connection and those that follow its loss, until the session is over or has moved
+        to another connection, whose thread goes on."""
+        is_left = False
         try:
             while True:
-                self._attempt += 1
-                self._update(self._link.start, now(), self._endpoint.is_local)
-                error = self._serve()
-                delay = self._update(self._link.end, error, now(), random.random())
-                if delay is None or self._wait(FINISHED, delay):
+                error = self._serve(connection)
+                if error is None and connection.link.is_current:
+                    self._wait(ALONE, SILENCE_LIMIT)
+                delay = self._update(self._end_connection, connection, error, random.random())
+                is_left = not connection.link.is_current
+                if is_left or delay is None or self._wait(FINISHED, delay):
                     return
+                connection = self._update(self._start_connection)
         finally:
-            self._update(self._machine.end, None)
+            if not is_left:
+                self._update(self._machine.end, None)
 
-    def _serve(self) -> Optional[SidelightError]:
+    def _move(self) -> None:
+        """Opens the connection of a move, and goes on with it."""
+        attempt = 0
+        while not self._wait(OVER, move_delay(attempt, random.random())):
+            connection = self._update(self._start_move, attempt)
+            if connection is None:
+                return
+            self._serve_from(connection)
+            if connection.link.was_used:
+                return
+            attempt += 1
+
+    def _start_mover(self) -> None:
+        self._machine.is_move_requested = False
+        thread = threading.Thread(target=self._move, name="sidelight move", daemon=True)
+        self._movers = [each for each in self._movers if each.is_alive()] + [thread]
+        thread.start()
+
+    def _serve(self, connection: Connection) -> Optional[SidelightError]:
         """Serves one connection until it ends; returns its error."""
-        self._abort_error = None
         channel: Any = None
         try:
-            metadata = self._endpoint.metadata()
-            channel = self._endpoint.channel(grpc)
-            call = channel.stream_stream(METHOD)(self._messages(self._attempt), metadata=metadata)
-            self._call = call
+            metadata = connection.endpoint.metadata()
+            channel = connection.endpoint.channel(grpc)
+            call = channel.stream_stream(METHOD)(self._messages(connection), metadata=metadata)
+            connection.call = call
             if self._machine.is_over:
                 call.cancel()
             for data in call:
-                fetch = self._update(self._link.receive, data, now())
+                fetch = self._update(connection.link.receive, data, now())
                 if fetch is not None:
-                    self._finish_opening(fetch)
+                    self._finish_opening(connection, fetch)
+                if self._machine.is_move_requested:
+                    self._start_mover()
             return None
         except grpc.RpcError as error:
-            return self._abort_error or error_of_call(error)
+            return connection.error or error_of_call(error)
         except SidelightError as error:
             return error
         except Exception as error:  # A reply that cannot be read, or a machine without sockets.
             return SidelightError(f"the connection failed: {error!r}", code="INTERNAL")
         finally:
-            if self._call is not None:
-                self._call.cancel()
-            self._call = None
+            if connection.call is not None:
+                connection.call.cancel()
             if channel is not None:
                 channel.close()
 
-    def _finish_opening(self, fetch: Any) -> None:
+    def _finish_opening(self, connection: Connection, fetch: Any) -> None:
         ring = None
         if _ring.is_supported:
             try:
                 ring = _ring.fetch(fetch.offer, fetch.session_id)
             except OSError:
                 ring = None
-        self._update(self._link.finish_opening, ring, now())
+        self._update(connection.link.finish_opening, ring, now())
 
-    def _messages(self, attempt: int) -> Iterator[bytes]:
+    def _messages(self, connection: Connection) -> Iterator[bytes]:
         """Yields the messages of one connection. Runs on gRPC's thread."""
         while True:
-            message, waiter = self._update(self._next_message, attempt)
+            message, waiter = self._update(self._next_message, connection, Waiter)
             if message is not None:
                 yield message
             elif waiter is None:
                 return
             else:
                 waiter.wait()
-
-    def _next_message(self, attempt: int) -> Any:
-        if attempt != self._attempt:
-            return None, None
-        message = self._link.next_message(now())
-        if message is not None:
-            return message, None
-        if self._link.is_over:
-            return None, None
-        waiter = Waiter()
-        self._machine.wait(MESSAGE, waiter)
-        return None, waiter
 
     # Waiting
 

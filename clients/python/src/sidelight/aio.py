@@ -308,3 +308,17 @@ class Sessions:
         operation = operator_requests.override(session_id, participant, None, None, "", caller)
         result: Override = await self._server._call(operation)
         return result
+
+    async def close(self, session_id: str, *, reason: str = "") -> None:
+        """Ends a session after the outcomes of its frames in flight. Its client has the error
+        `PermissionDenied` with the reason, and may open another session."""
+        await self._server._call(operator_requests.close(session_id, reason))
+
+    async def move(self, session_id: str, address: str = "") -> bool:
+        """Asks a session's client to continue elsewhere. Returns whether it does so without losing
+        frames; otherwise the session ends with `Unavailable`.
+
+        - `address`: The server, "host:port". Empty: the client chooses.
+        """
+        result: bool = await self._server._call(operator_requests.move(session_id, address))
+        return result

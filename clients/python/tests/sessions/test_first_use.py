@@ -140,7 +140,7 @@ def test_threads_that_use_a_session_first_open_it_once(running_server):
             thread.join(60)
         assert [type(each) for each in outcomes] == [Filtered] * 8
         assert sorted(each.sequence for each in outcomes) == list(range(1, 9))
-        assert len(server._sessions) == 1 and session._attempt == 1
+        assert len(server._sessions) == len(session._connections) == 1
 
 
 def test_a_cancelled_first_use_leaves_the_session_usable(running_server):

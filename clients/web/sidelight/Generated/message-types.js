@@ -28,7 +28,7 @@
  *   "VP9"|"AV1"|number} PixelFormat
  * @typedef {"UNSPECIFIED"|"PIXEL"|"NEIGHBORHOOD"|"FRAME"|number} Reach
  * @typedef {"UNSPECIFIED"|"90"|"180"|"270"|number} Rotation
- * @typedef {"UNSPECIFIED"|"RUNNING"|"PAUSED"|"DRAINING"|"OVERRIDDEN"|number} SessionState
+ * @typedef {"UNSPECIFIED"|"RUNNING"|"PAUSED"|"DRAINING"|"OVERRIDDEN"|"MOVE"|number} SessionState
  * @typedef {"UNSPECIFIED"|"LINEAR"|"EASE_IN"|"EASE_OUT"|"EASE_IN_OUT"|number} TransitionCurve
  * @typedef {"UNSPECIFIED"|"COMPLETED"|"NO_TIME"|"PROTECTION"|"OUTPUT_DIFFERS"|"STAGE_FAILED"|
  *   "MEMORY"|"CAPTURE_TIME"|"SCENE"|number} TransitionEnd
@@ -175,6 +175,12 @@
  * @property {SetEncoder} [setEncoder]
  * @property {RequestKeyFrame} [requestKeyFrame]
  * @property {SetComposition} [setComposition]
+ *
+ * @typedef {object} CloseSessionRequest
+ * @property {string} sessionId
+ * @property {string} reason
+ *
+ * @typedef {object} CloseSessionResponse
  *
  * @typedef {object} Color
  * @property {number} red
@@ -412,6 +418,17 @@
  * @property {number} assets
  * @property {number|bigint} assetBytes
  *
+ * @typedef {object} Move
+ * @property {string[]} addresses
+ * @property {Duration} [timeLeft]
+ *
+ * @typedef {object} MoveSessionRequest
+ * @property {string} sessionId
+ * @property {string} address
+ *
+ * @typedef {object} MoveSessionResponse
+ * @property {boolean} handsOver
+ *
  * @typedef {object} NumberRange
  * @property {number} minimum
  * @property {number} maximum
@@ -438,6 +455,7 @@
  * @property {Output[]} outputs
  * @property {Composition} [composition]
  * @property {number} framesInFlight
+ * @property {boolean} acceptsMove
  *
  * @typedef {object} Opened
  * @property {string} sessionId
@@ -636,6 +654,7 @@
  * @property {string} message
  * @property {Uint8Array} resumeToken
  * @property {number|bigint} revision
+ * @property {Move} [move]
  *
  * @typedef {object} Stats
  * @property {number|bigint} received

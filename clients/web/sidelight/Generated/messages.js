@@ -151,6 +151,11 @@ export const messages = {
     [24, "requestKeyFrame", "message", "sidelight.v1.RequestKeyFrame", "oneof kind"],
     [25, "setComposition", "message", "sidelight.v1.SetComposition", "oneof kind"],
   ],
+  "sidelight.v1.CloseSessionRequest": [
+    [1, "sessionId", "string"],
+    [2, "reason", "string"],
+  ],
+  "sidelight.v1.CloseSessionResponse": [],
   "sidelight.v1.Color": [
     [1, "red", "double"],
     [2, "green", "double"],
@@ -385,6 +390,17 @@ export const messages = {
     [9, "assets", "uint32"],
     [10, "assetBytes", "uint64"],
   ],
+  "sidelight.v1.Move": [
+    [1, "addresses", "string", "", "repeated"],
+    [2, "timeLeft", "message", "google.protobuf.Duration"],
+  ],
+  "sidelight.v1.MoveSessionRequest": [
+    [1, "sessionId", "string"],
+    [2, "address", "string"],
+  ],
+  "sidelight.v1.MoveSessionResponse": [
+    [1, "handsOver", "bool"],
+  ],
   "sidelight.v1.NumberRange": [
     [1, "minimum", "double"],
     [2, "maximum", "double"],
@@ -411,6 +427,7 @@ export const messages = {
     [19, "outputs", "message", "sidelight.v1.Output", "repeated"],
     [20, "composition", "message", "sidelight.v1.Composition"],
     [21, "framesInFlight", "uint32"],
+    [22, "acceptsMove", "bool"],
   ],
   "sidelight.v1.Opened": [
     [1, "sessionId", "string"],
@@ -608,6 +625,7 @@ export const messages = {
     [2, "message", "string"],
     [3, "resumeToken", "bytes"],
     [4, "revision", "uint64"],
+    [5, "move", "message", "sidelight.v1.Move"],
   ],
   "sidelight.v1.Stats": [
     [1, "received", "uint64"],
@@ -861,6 +879,7 @@ export const enums = {
     2: "PAUSED",
     3: "DRAINING",
     4: "OVERRIDDEN",
+    5: "MOVE",
   },
   "sidelight.v1.TransitionCurve": {
     0: "UNSPECIFIED",

@@ -72,6 +72,8 @@ class ChangeLog:
         self._folded: weakref.WeakSet[ChangeRecord] = weakref.WeakSet()
         #: The parts that a lost change, or the pipeline of an earlier session, may hide.
         self._undecided: frozenset[str] = EVERYTHING if token else NOTHING
+        #: Whether a change took effect that the session's next connection does not know.
+        self._has_newer_changes = False
         #: The newest token.
         self.token = token
         #: Whether `selection` replaces a token that the server refuses.
@@ -142,6 +144,7 @@ class ChangeLog:
             self._folded.clear()
         while self._entries and self._entries[0].request_id <= request_id:
             entry = self._entries.popleft()
+            self._has_newer_changes = True
             self._confirm(entry.message)
             if isinstance(entry.message, session_pb2.Select):
                 self._undecided = NOTHING
@@ -159,6 +162,15 @@ class ChangeLog:
                 self._entries.remove(entry)
                 yield from list(entry.records)
                 return
+
+    def start(self) -> None:
+        """Records that a connection is being opened with the newest token."""
+        self._has_newer_changes = False
+
+    @property
+    def are_answered(self) -> bool:
+        """Whether the server has answered all changes that were sent."""
+        return all(each.is_accepted or not each.is_sent for each in self._entries)
 
     def lose(self) -> list[Entry]:
         """Removes and returns the changes that a lost connection makes undecidable: they required a
@@ -189,8 +201,12 @@ class ChangeLog:
     def replay(self, is_resumed: bool) -> list[bytes]:
         """Returns the messages that request again, on a new connection, what it does not know."""
         messages = []
+        newer = self._has_newer_changes
         for message in self._confirmed.messages():
-            is_known = isinstance(message, session_pb2.Select) or is_resumed
+            if isinstance(message, session_pb2.Select):
+                is_known = not newer or not self.can_drop_token
+            else:
+                is_known = is_resumed and not newer
             if self._folded_id or not is_known:
                 message.request_id = self._folded_id
                 messages.append(encode_change(message))

@@ -22,7 +22,7 @@ from ..transitions import GlideLike, TransitionLike, glide_message, transition_m
 from ..v1 import session_pb2
 from .changes import ChangeRecord
 from .link import Link
-from .machine import SessionMachine
+from .machine import MESSAGE, MOVED, SessionMachine
 from .options import SessionOptions, select_message
 from .window import OPEN
 
@@ -44,6 +44,26 @@ class Opened(NamedTuple):
     limits: Mapping[str, int]
     #: The reason why there is no shared memory; `None` if there is, or if it was not requested.
     shared_memory_refusal: Optional[SidelightError]
+
+
+class Connection:
+    """A connection of a session, with its call."""
+
+    def __init__(self, link: Link, endpoint: Endpoint) -> None:
+        self.link = link
+        self.endpoint = endpoint
+        self.call: Any = None
+        self.has_ended = False
+        self.is_aborted = False
+        #: The error with which it was aborted; `None` without one.
+        self.error: Optional[SidelightError] = None
+
+    def abort(self, error: Optional[SidelightError]) -> None:
+        """Ends the call with an error."""
+        self.error, self.is_aborted = error, True
+        call = self.call
+        if call is not None:
+            call.cancel()
 
 
 class ChangeBase:
@@ -109,7 +129,16 @@ class SessionBase(Generic[ChangeType]):
         self._endpoint = endpoint
         self._lock = threading.Lock()
         self._machine = SessionMachine(options, endpoint.has_credentials)
-        self._link = Link(self._machine)
+        #: The connections that have not ended.
+        self._connections: list[Connection] = []
+        Link(self._machine)
+
+    @property
+    def _link(self) -> Link:
+        """The current connection."""
+        link = self._machine.link
+        assert link is not None
+        return link
 
     def _update(self, operation: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a method of the machine or the link, and resolves those who waited for it."""
@@ -121,6 +150,72 @@ class SessionBase(Generic[ChangeType]):
             self._lock.release()
             for waiter, value in effects:
                 waiter.resolve(value)
+
+    # Connections
+
+    def _start_connection(self) -> Connection:
+        """Begins to open the session's connection."""
+        self._link.start(now(), self._endpoint.is_local)
+        connection = Connection(self._link, self._endpoint)
+        self._connections.append(connection)
+        return connection
+
+    def _start_move(self, attempt: int) -> Optional[Connection]:
+        """Begins to open the connection of a move, at the next of the server's addresses and the
+        session's own; `None` if that is not wanted any more."""
+        machine = self._machine
+        addresses = machine.move_addresses
+        if addresses is None or machine.is_over or machine.next is not None:
+            return None
+        if not all(each.link.was_used for each in self._connections):
+            return None
+        endpoints = [each for each in map(self._endpoint.at, addresses) if each is not None]
+        endpoints.append(self._endpoint)
+        endpoint = endpoints[attempt % len(endpoints)]
+        link = Link(machine, self._link)
+        link.start(now(), endpoint.is_local)
+        connection = Connection(link, endpoint)
+        self._connections.append(connection)
+        return connection
+
+    def _end_connection(
+        self, connection: Connection, error: Optional[SidelightError], random: float
+    ) -> Optional[float]:
+        """Records that a connection has ended. Returns the seconds after which the session is opened
+        again; `None` if it is over, or uses another connection."""
+        connection.has_ended = True
+        self._connections.remove(connection)
+        if connection.link.is_current:
+            return connection.link.end(error, now(), random)
+        self._machine.end_link(connection.link)
+        return None
+
+    def _next_message(self, connection: Connection, make_waiter: Callable[[], Any]) -> Any:
+        """Returns the next message of a connection, or a waiter for it; neither after the last."""
+        machine, link = self._machine, connection.link
+        if connection.has_ended:
+            return None, None
+        message = link.next_message(now())
+        if message is not None:
+            return message, None
+        if link.is_over or (machine.is_over and not link.is_current):
+            return None, None
+        waiter = make_waiter()
+        machine.wait(MESSAGE if link.is_current else MOVED, waiter)
+        return None, waiter
+
+    def _tick(self) -> None:
+        """Checks the time limits of the connections. Called every `TICK_INTERVAL`."""
+        for connection in list(self._connections):
+            error = self._update(connection.link.tick, now())
+            if error is not None:
+                connection.abort(error)
+
+    def _abort(self) -> None:
+        """Ends the session at once."""
+        self._update(self._machine.end, None)
+        for connection in list(self._connections):
+            connection.abort(None)
 
     # State
 

@@ -36,7 +36,7 @@ from .delivery import Pending
 from .frames import DescriptionCache, metadata_of, place_of
 from .machine import SessionMachine
 from .notices import LATENCY_WINDOW
-from .reconnect import SILENCE_LIMIT
+from .reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
 from .references import encoded
 from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
@@ -81,10 +81,22 @@ class RoundTrip:
 
 
 class Link:
-    """The current connection of a session."""
+    """A connection of a session: the current one, the one of a move, or one that was left and still
+    returns outcomes. The current one is used again after a loss.
 
-    def __init__(self, machine: SessionMachine) -> None:
+    - `left`: The connection that a move leaves; `None` without a move.
+    """
+
+    def __init__(self, machine: SessionMachine, left: Optional[Link] = None) -> None:
         self._machine = machine
+        if left is None:
+            machine.link = self
+        #: Whether the session has moved to another connection.
+        self.is_retired = False
+        #: Whether messages were sent on it.
+        self.was_used = False
+        #: The outcomes in outputs that wait for those of earlier connections.
+        self._held_outputs: list[OutputOutcome] = []
         self._descriptions = DescriptionCache()
         self._open_message: Optional[bytes] = None
         self._opened: Any = None
@@ -97,9 +109,9 @@ class Link:
         self._is_silent = False
         self._ticked = 0.0
         self._stall_limit = STALL_LIMIT
-        self._round_trip = RoundTrip()
+        self._round_trip: RoundTrip = RoundTrip() if left is None else left._round_trip
         #: The times at which the last frames were submitted, for their outcomes in outputs.
-        self._submitted: dict[int, float] = {}
+        self._submitted: dict[int, float] = {} if left is None else left._submitted
         #: The ring of this connection; `None` if pixels travel inline.
         self.ring: Any = None
         self.slots: Optional[Slots] = None
@@ -124,25 +136,52 @@ class Link:
         self._pinged = self._silent_since = None
         self._is_silent = False
         self.ring = self.slots = None
-        machine.window.link = OPENING
+        machine.changes.start()
+        if self.is_current:
+            machine.window.link = OPENING
+
+    @property
+    def is_current(self) -> bool:
+        """Whether messages are sent on this connection."""
+        return self._machine.link is self
 
     def finish_opening(self, ring: Any, now: float) -> None:
-        """Records that the connection is open.
+        """Records that the connection is open. The session moves to it as soon as it can without
+        losing a frame, unless it is its only one.
 
         - `ring`: The memory of the ring; `None` if pixels travel inline.
         """
-        machine, opened = self._machine, self._opened
-        self.opened = opened
+        machine = self._machine
+        self.opened = self._opened
         if ring is not None:
             self.ring = ring
             self.slots = Slots(ring.input_slots, ring.output_slots)
+        machine.reconnector.open(now, now - self._started)
+        if self.is_current:
+            self.begin()
+            if machine.was_opened and machine.references.is_used:
+                machine.request_input_key_frame(
+                    machine.next_sequence, KeyFrameReason.START, now
+                )
+            machine.was_opened = True
+        elif machine.move_addresses is None:
+            raise Unavailable("the connection is not needed any more")
+        else:
+            machine.next = self
+            machine.request_move_key_frame(now)
+
+    def begin(self) -> None:
+        """Begins to send messages on the connection."""
+        machine, opened = self._machine, self.opened
+        self.was_used = True
+        waiting = machine.window.waiting
+        machine.first_sequence = waiting[0].sequence if waiting else machine.next_sequence
         machine.session_id = opened.session_id
         machine.revision = opened.revision
         machine.changes.token = opened.resume_token
         machine.fallback.reconnect()
         machine.state = SessionState.RUNNING
         machine.link_error = None
-        machine.reconnector.open(now, now - self._started)
         first = machine.changes.replay(self._presented_token)
         if machine.pause is not None:
             first.append(machine.pause.encode())
@@ -153,24 +192,21 @@ class Link:
         machine.window.open(opened.frames_in_flight, first)
         if machine.was_opened:
             machine.notices.push_event(Reconnected(opened.session_id, self._presented_token))
-            if machine.references.is_used:
-                machine.request_input_key_frame(
-                    machine.next_sequence, KeyFrameReason.START, now
-                )
-        machine.was_opened = True
 
     # To the server
 
     @property
     def is_over(self) -> bool:
         """Whether the last message was sent on this connection."""
-        return self._machine.window.is_over
+        return self.is_retired or (self.is_current and self._machine.window.is_over)
 
     def next_message(self, now: float) -> Optional[bytes]:
         """Returns the next message to write; `None` if there is none now."""
         if self._open_message is not None:
             message, self._open_message = self._open_message, None
             return message
+        if not self.is_current:
+            return None
         machine = self._machine
         window = machine.window
         if self.slots is not None and window.link == OPEN:
@@ -291,7 +327,7 @@ class Link:
             if reply.opened.HasField("shared_memory"):
                 return FetchRing(reply.opened.shared_memory, reply.opened.session_id)
             self.finish_opening(None, now)
-        elif kind is not None:
+        elif kind is not None and (kind == "analysis" or not self.is_retired):
             self._receive_notice(kind, reply)
         return None
 
@@ -343,7 +379,7 @@ class Link:
         pending = machine.take_sent(sequence)
         if pending is None:
             return
-        if machine.rates is not None:
+        if machine.rates is not None and self.is_current:
             machine.rates.acknowledged(sequence, now, message.timing.total_us / 1e6)
             machine.announce_target()
         round_trip = now - pending.submitted
@@ -362,7 +398,7 @@ class Link:
             self.slots.settle(first, last)
         error = error_of_status(message.diagnostic) if message.HasField("diagnostic") else None
         machine = self._machine
-        if machine.rates is not None:
+        if machine.rates is not None and self.is_current:
             machine.rates.discarded(last, now)
         for sequence in [each for each in machine.pending if first <= each <= last]:
             pending = machine.take_sent(sequence)
@@ -385,7 +421,16 @@ class Link:
             sent = self._machine.pending.get(message.sequence)
             submitted = sent.submitted if sent else self._submitted.get(message.sequence, now)
             outcome = returned_outcome(pending, message, view, now - submitted)
-        self._machine.push_output(OutputOutcome(message.output, outcome))
+        if self._machine.retired and not self.is_retired:
+            self._held_outputs.append(OutputOutcome(message.output, outcome))
+        else:
+            self._machine.push_output(OutputOutcome(message.output, outcome))
+
+    def push_held_outputs(self) -> None:
+        """Adds the outcomes in outputs that have waited for those of earlier connections."""
+        held, self._held_outputs = self._held_outputs, []
+        for outcome in held:
+            self._machine.push_output(outcome)
 
     def _receive_notice(self, kind: str, reply: Any) -> None:
         machine = self._machine
@@ -436,9 +481,12 @@ class Link:
 
     def _change_state(self, message: Any) -> None:
         machine = self._machine
-        changed = state_of(message)
         if message.resume_token:
             machine.changes.token = message.resume_token
+        if message.state == session_pb2.SESSION_STATE_MOVE:
+            machine.request_move(message.move.addresses)
+            return
+        changed = state_of(message)
         machine.revision = changed.revision or machine.revision
         if changed.state is SessionState.OVERRIDDEN:
             machine.fallback.set_override(True)
@@ -462,6 +510,12 @@ class Link:
     def _check_times(self, now: float) -> Optional[SidelightError]:
         link = self._machine.window.link
         timeout = self._machine.reconnector.open_timeout
+        if not self.is_current:
+            if self.opened is None and now - self._started > OPEN_TIMEOUT:
+                return DeadlineExceeded(f"the session was not opened within {OPEN_TIMEOUT:g} s")
+            if self.is_retired and now - self._last_activity > SILENCE_LIMIT:
+                return Unavailable(f"the server has been silent for {SILENCE_LIMIT:g} s")
+            return None
         if link == OPENING and now - self._started > timeout:
             return DeadlineExceeded(f"the session was not opened within {timeout:.2g} s")
         if link != OPEN:
@@ -515,6 +569,11 @@ class Link:
         """
         machine = self._machine
         self.ring = self.slots = None
+        next_link = machine.next
+        if error is not None and next_link is not None and not machine.is_over:
+            machine.lose_connection(error)
+            machine.move()
+            return None
         if error is None or machine.is_over or not machine.was_opened:
             machine.end(error)
             return None

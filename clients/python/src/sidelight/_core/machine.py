@@ -9,7 +9,7 @@ States of the link: none -> opening -> open -> draining -> none, and from each b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from ..errors import FailedPrecondition, SidelightError, Unavailable, make_error
 from ..events import (
@@ -37,7 +37,10 @@ from .reconnect import Reconnector
 from .rates import RateController
 from .references import References, encoded
 from .replies import client_outcome, is_encoded_result
-from .window import OPEN, EncoderChange, PauseRequest, RawMessage, Window
+from .window import DRAINING, OPEN, EncoderChange, PauseRequest, RawMessage, Window
+
+if TYPE_CHECKING:
+    from .link import Link
 
 #: The raw results that are acknowledged together: a message for every one would cost too much. The
 #: server's window has room for more.
@@ -46,7 +49,7 @@ _RAW_RESULTS = 16
 _LEAST_CHANGE = 0.05
 
 # The conditions that callers wait for.
-MESSAGE, OUTCOME, CAPACITY, OPENED, EVENT, ANALYSIS, OUTPUT, OVER, FINISHED = range(9)
+MESSAGE, OUTCOME, CAPACITY, OPENED, EVENT, ANALYSIS, OUTPUT, OVER, FINISHED, MOVED, ALONE = range(11)
 
 
 class SessionMachine:
@@ -84,6 +87,20 @@ class SessionMachine:
         self.session_id = ""
         #: The revision in force, as far as it is known.
         self.revision = 0
+        #: The connection on which messages are sent; set by it.
+        self.link: Optional[Link] = None
+        #: The first frame of that connection.
+        self.first_sequence = 1
+        #: The open connection to which the session moves.
+        self.next: Optional[Link] = None
+        #: The connections that the session has left, with the frames that they may return.
+        self.retired: list[tuple[Link, range]] = []
+        #: The server's preferred addresses, from the request to move until it is fulfilled.
+        self.move_addresses: Optional[list[str]] = None
+        #: Whether a face has not noticed the request.
+        self.is_move_requested = False
+        #: Whether a face fulfils a request.
+        self.is_moving = False
         #: Whether a connection was opened once.
         self.was_opened = False
         #: The error of the last connection; `None` while there is one.
@@ -114,6 +131,10 @@ class SessionMachine:
             return bool(self.notices.analyses) or self.is_over
         if condition == OUTPUT:
             return self.outputs.is_ready or self.is_over
+        if condition == MOVED:
+            return self.is_over  # `wake` tells of a move.
+        if condition == ALONE:
+            return not self.retired or self.is_over
         if condition == FINISHED:
             return self.window.is_drained or self.is_over
         return self.is_over
@@ -137,6 +158,8 @@ class SessionMachine:
 
     def take_effects(self) -> Sequence[tuple[Any, Any]]:
         """Returns the waiters to resolve, with their values."""
+        if self.next is not None:
+            self._move_if_possible()
         waiting = self._waiting
         if waiting:
             for condition in [each for each in waiting if self.is_satisfied(each)]:
@@ -189,6 +212,8 @@ class SessionMachine:
             return pending
         self.pending[sequence] = pending
         window.push_frame(pending, replaced)
+        if self.next is not None:
+            self.request_move_key_frame(now)
         for each in replaced:
             del self.pending[each.sequence]
             self.settle_at_client(each, DropReason.SUPERSEDED, DropStage.CLIENT)
@@ -237,8 +262,9 @@ class SessionMachine:
 
     @property
     def has_frames_in_flight(self) -> bool:
-        """Whether a frame was sent and has no outcome."""
-        return len(self.pending) > len(self.window.waiting)
+        """Whether a frame was sent on the current connection and has no outcome."""
+        first = self.first_sequence
+        return any(each.holds_credit and each.sequence >= first for each in self.pending.values())
 
     def abandon(self, pending: Pending) -> bool:
         """Records that an outcome is no longer wanted; returns whether there is one already, which
@@ -572,10 +598,84 @@ class SessionMachine:
         """Refuses further frames and changes; those that wait are still sent."""
         self.window.finish()
 
+    # Moving
+
+    def request_move(self, addresses: Sequence[str]) -> None:
+        """Records that the server asks to continue elsewhere."""
+        if self.options.open.accepts_move:
+            self.move_addresses = list(addresses)
+            self.is_move_requested = not self.is_moving
+            self.is_moving = True
+
+    @property
+    def _first_waiting(self) -> Optional[Pending]:
+        waiting = self.window.waiting
+        return waiting[0] if waiting else None
+
+    @property
+    def _starts_anew(self) -> bool:
+        """Whether the next frame depends on no earlier one."""
+        first = self._first_waiting
+        if first is None:
+            return not self.references.is_used
+        image = encoded(first)
+        return image is None or image.is_key_frame
+
+    def _move_if_possible(self) -> None:
+        """Moves to the next connection as soon as no frame is lost by it, and all changes have
+        their answers."""
+        window = self.window
+        is_open = window.link == OPEN and not window.is_drained and self._starts_anew
+        if (is_open or window.link == DRAINING) and self.changes.are_answered:
+            first = self._first_waiting
+            end = self.next_sequence if first is None else first.sequence
+            link = self.link
+            if link is not None:
+                link.is_retired = True
+                self.retired.append((link, range(self.first_sequence, end)))
+            self.move()
+
+    def move(self) -> None:
+        """Moves to the next connection."""
+        link, self.next = self.next, None
+        if link is None:
+            return
+        self.link = link
+        self.move_addresses = None
+        self.is_moving = False
+        link.begin()
+        self.wake(MESSAGE)
+        self.wake(MOVED)
+
+    def request_move_key_frame(self, now: float) -> None:
+        """Asks the application for the key frame with which the session can move."""
+        if not self._starts_anew:
+            first = self._first_waiting
+            sequence = self.next_sequence if first is None else first.sequence
+            self.request_input_key_frame(sequence, KeyFrameReason.START, now)
+
+    def end_link(self, link: Link) -> None:
+        """Records the end of a connection that is not the current one. Frames that it has not
+        returned are lost."""
+        if self.next is link:
+            self.next = None
+        self.wake(MOVED)
+        for entry in [each for each in self.retired if each[0] is link]:
+            self.retired.remove(entry)
+            for sequence in entry[1]:
+                pending = self.pending.pop(sequence, None)
+                if pending is not None:
+                    self.window.outstanding = max(0, self.window.outstanding - 1)
+                    self.settle_at_client(pending, DropReason.DISCONNECTED, DropStage.UNKNOWN)
+        if self.link is not None and not self.retired:
+            self.link.push_held_outputs()
+
     def lose_connection(self, error: SidelightError) -> None:
         """Records that the connection is lost. Frames in flight get their outcomes, and changes
         that waited are requested again when the session continues."""
         self.link_error = error
+        self.move_addresses = None
+        self.is_move_requested = self.is_moving = False
         unsent = self.window.close()
         for control in unsent.controls:
             if isinstance(control, PauseRequest):
@@ -584,6 +684,8 @@ class SessionMachine:
                 control.is_sent = True
         self.reject_lost_changes()
         for pending in list(self.pending.values()):
+            if pending.sequence < self.first_sequence:
+                continue
             is_waiting = pending in unsent.waiting
             if not (is_waiting and unsent.is_kept):
                 del self.pending[pending.sequence]
@@ -598,6 +700,8 @@ class SessionMachine:
             return
         self.error = error
         self.window.abandon()
+        for link, _ in list(self.retired):
+            self.end_link(link)
         self.lose_connection(error or Unavailable("the session is over"))
         self.is_over = True
         self.fail(

@@ -137,3 +137,21 @@ def override(
     return Operation(
         _SESSIONS + "OverrideSession", request, sessions_pb2.OverrideSessionResponse, convert
     )
+
+
+def close(session_id: str, reason: str) -> Operation:
+    """Ends a session."""
+    request = sessions_pb2.CloseSessionRequest(session_id=session_id, reason=reason)
+    return Operation(
+        _SESSIONS + "CloseSession", request, sessions_pb2.CloseSessionResponse, lambda _: None
+    )
+
+
+def move(session_id: str, address: str) -> Operation:
+    """Asks a session's client to continue elsewhere: whether it does so without a gap."""
+    request = sessions_pb2.MoveSessionRequest(session_id=session_id, address=address)
+
+    def convert(response: Any) -> bool:
+        return bool(response.hands_over)
+
+    return Operation(_SESSIONS + "MoveSession", request, sessions_pb2.MoveSessionResponse, convert)

@@ -23,7 +23,7 @@ OPEN_TIMEOUT = 5.0
 SILENT_ATTEMPTS = 10
 _SILENT_OPENING = (0.25, 1.5)
 #: The seconds without an answer to a ping after which the connection counts as lost.
-SILENCE_LIMIT = 10.0
+SILENCE_LIMIT = 3.0
 
 _TRANSIENT = frozenset(
     ("UNAVAILABLE", "CANCELLED", "UNKNOWN", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED")
@@ -32,6 +32,16 @@ _TRANSIENT = frozenset(
 # operator's override, which a session without its token would escape, is no longer valid.
 _UNKNOWN_ASSET = "UNKNOWN_ASSET"
 _OVERRIDE_INVALID = "OVERRIDE_INVALID"
+
+
+def move_delay(attempt: int, random: float) -> float:
+    """Returns the seconds before an attempt to open the connection of a move, so the sessions of a
+    server do not move at the same moment.
+
+    - `random`: A uniform random number from 0 to 1.
+    """
+    ceiling: float = INITIAL_DELAY * 2 ** min(attempt, 4)
+    return ceiling * random
 
 
 class Retry(NamedTuple):

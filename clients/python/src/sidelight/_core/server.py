@@ -128,6 +128,7 @@ class ServerBase(Generic[SessionType]):
             drop_policy=_DROP_POLICIES[drop_policy],
             failure_policy=FAILURE_POLICIES[failure_policy_of("failure_policy", failure_policy)],
             allow_unmodified=composition is None,
+            accepts_move=reconnect is not False and composition is None,
             analysis_only=bool(analysis_only),
             allow_degraded=bool(allow_degraded),
         )

@@ -46,6 +46,7 @@ KEY_FRAME_REASON_START: KeyFrameReason
 KEY_FRAME_REASON_TOO_SLOW: KeyFrameReason
 KEY_FRAME_REASON_UNSPECIFIED: KeyFrameReason
 SESSION_STATE_DRAINING: SessionState
+SESSION_STATE_MOVE: SessionState
 SESSION_STATE_OVERRIDDEN: SessionState
 SESSION_STATE_PAUSED: SessionState
 SESSION_STATE_RUNNING: SessionState
@@ -440,8 +441,17 @@ class Limits(_message.Message):
     stream_window_bytes: int
     def __init__(self, max_message_bytes: _Optional[int] = ..., max_dimension: _Optional[int] = ..., max_pixels: _Optional[int] = ..., max_stages: _Optional[int] = ..., max_consecutive_errors: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., max_sessions: _Optional[int] = ..., max_pipeline_depth: _Optional[int] = ..., max_stage_id_bytes: _Optional[int] = ..., max_name_bytes: _Optional[int] = ..., max_text_bytes: _Optional[int] = ..., max_vector_values: _Optional[int] = ..., max_parameters: _Optional[int] = ..., max_pipeline_bytes: _Optional[int] = ..., max_pipeline_text_bytes: _Optional[int] = ..., max_label_bytes: _Optional[int] = ..., max_tags: _Optional[int] = ..., max_tag_bytes: _Optional[int] = ..., max_reason_bytes: _Optional[int] = ..., max_resume_token_bytes: _Optional[int] = ..., max_page_size: _Optional[int] = ..., control_units_per_second: _Optional[int] = ..., control_bytes_per_second: _Optional[int] = ..., max_participant_bytes: _Optional[int] = ..., max_allowed_filters: _Optional[int] = ..., max_transition_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., max_outputs: _Optional[int] = ..., max_sources: _Optional[int] = ...) -> None: ...
 
+class Move(_message.Message):
+    __slots__ = ["addresses", "time_left"]
+    ADDRESSES_FIELD_NUMBER: _ClassVar[int]
+    TIME_LEFT_FIELD_NUMBER: _ClassVar[int]
+    addresses: _containers.RepeatedScalarFieldContainer[str]
+    time_left: _duration_pb2.Duration
+    def __init__(self, addresses: _Optional[_Iterable[str]] = ..., time_left: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...
+
 class Open(_message.Message):
-    __slots__ = ["allow_degraded", "allow_unmodified", "allowed_filters", "analysis_only", "budget_us", "composition", "drop_policy", "failure_policy", "frames_in_flight", "label", "mailbox_depth", "max_fps", "output", "output_window", "outputs", "participant", "pipeline", "pipeline_text", "resume_token", "shared_memory", "stats_interval"]
+    __slots__ = ["accepts_move", "allow_degraded", "allow_unmodified", "allowed_filters", "analysis_only", "budget_us", "composition", "drop_policy", "failure_policy", "frames_in_flight", "label", "mailbox_depth", "max_fps", "output", "output_window", "outputs", "participant", "pipeline", "pipeline_text", "resume_token", "shared_memory", "stats_interval"]
+    ACCEPTS_MOVE_FIELD_NUMBER: _ClassVar[int]
     ALLOWED_FILTERS_FIELD_NUMBER: _ClassVar[int]
     ALLOW_DEGRADED_FIELD_NUMBER: _ClassVar[int]
     ALLOW_UNMODIFIED_FIELD_NUMBER: _ClassVar[int]
@@ -463,6 +473,7 @@ class Open(_message.Message):
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     SHARED_MEMORY_FIELD_NUMBER: _ClassVar[int]
     STATS_INTERVAL_FIELD_NUMBER: _ClassVar[int]
+    accepts_move: bool
     allow_degraded: bool
     allow_unmodified: bool
     allowed_filters: _containers.RepeatedScalarFieldContainer[str]
@@ -484,7 +495,7 @@ class Open(_message.Message):
     resume_token: bytes
     shared_memory: SharedMemoryRequest
     stats_interval: _duration_pb2.Duration
-    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., label: _Optional[str] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., allow_unmodified: bool = ..., analysis_only: bool = ..., failure_policy: _Optional[_Union[_pipeline_pb2.FailurePolicy, str]] = ..., allow_degraded: bool = ..., max_fps: _Optional[float] = ..., stats_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., output_window: _Optional[int] = ..., shared_memory: _Optional[_Union[SharedMemoryRequest, _Mapping[str, object]]] = ..., resume_token: _Optional[bytes] = ..., participant: _Optional[str] = ..., allowed_filters: _Optional[_Iterable[str]] = ..., outputs: _Optional[_Iterable[_Union[Output, _Mapping[str, object]]]] = ..., composition: _Optional[_Union[Composition, _Mapping[str, object]]] = ..., frames_in_flight: _Optional[int] = ...) -> None: ...
+    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., label: _Optional[str] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., allow_unmodified: bool = ..., analysis_only: bool = ..., failure_policy: _Optional[_Union[_pipeline_pb2.FailurePolicy, str]] = ..., allow_degraded: bool = ..., max_fps: _Optional[float] = ..., stats_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., output_window: _Optional[int] = ..., shared_memory: _Optional[_Union[SharedMemoryRequest, _Mapping[str, object]]] = ..., resume_token: _Optional[bytes] = ..., participant: _Optional[str] = ..., allowed_filters: _Optional[_Iterable[str]] = ..., outputs: _Optional[_Iterable[_Union[Output, _Mapping[str, object]]]] = ..., composition: _Optional[_Union[Composition, _Mapping[str, object]]] = ..., frames_in_flight: _Optional[int] = ..., accepts_move: bool = ...) -> None: ...
 
 class Opened(_message.Message):
     __slots__ = ["budget_us", "drop_policy", "frames_in_flight", "limits", "mailbox_depth", "output_window", "resume_token", "revision", "session_id", "shared_memory", "shared_memory_refusal"]
@@ -655,16 +666,18 @@ class SharedMemoryRequest(_message.Message):
     def __init__(self, slot_bytes: _Optional[int] = ..., input_slots: _Optional[int] = ..., output_slots: _Optional[int] = ...) -> None: ...
 
 class State(_message.Message):
-    __slots__ = ["message", "resume_token", "revision", "state"]
+    __slots__ = ["message", "move", "resume_token", "revision", "state"]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    MOVE_FIELD_NUMBER: _ClassVar[int]
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     message: str
+    move: Move
     resume_token: bytes
     revision: int
     state: SessionState
-    def __init__(self, state: _Optional[_Union[SessionState, str]] = ..., message: _Optional[str] = ..., resume_token: _Optional[bytes] = ..., revision: _Optional[int] = ...) -> None: ...
+    def __init__(self, state: _Optional[_Union[SessionState, str]] = ..., message: _Optional[str] = ..., resume_token: _Optional[bytes] = ..., revision: _Optional[int] = ..., move: _Optional[_Union[Move, _Mapping[str, object]]] = ...) -> None: ...
 
 class Stats(_message.Message):
     __slots__ = ["bytes_in", "bytes_out", "degraded", "dropped", "filtered", "final", "ignored_messages", "in_flight", "output", "outputs", "passed_through", "received"]

@@ -9,6 +9,18 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class CloseSessionRequest(_message.Message):
+    __slots__ = ["reason", "session_id"]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    session_id: str
+    def __init__(self, session_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class CloseSessionResponse(_message.Message):
+    __slots__: list[str] = []
+    def __init__(self) -> None: ...
+
 class ListSessionsRequest(_message.Message):
     __slots__ = ["label", "page_size", "page_token", "participant"]
     LABEL_FIELD_NUMBER: _ClassVar[int]
@@ -28,6 +40,20 @@ class ListSessionsResponse(_message.Message):
     next_page_token: str
     sessions: _containers.RepeatedCompositeFieldContainer[SessionInfo]
     def __init__(self, sessions: _Optional[_Iterable[_Union[SessionInfo, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class MoveSessionRequest(_message.Message):
+    __slots__ = ["address", "session_id"]
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    address: str
+    session_id: str
+    def __init__(self, session_id: _Optional[str] = ..., address: _Optional[str] = ...) -> None: ...
+
+class MoveSessionResponse(_message.Message):
+    __slots__ = ["hands_over"]
+    HANDS_OVER_FIELD_NUMBER: _ClassVar[int]
+    hands_over: bool
+    def __init__(self, hands_over: bool = ...) -> None: ...
 
 class OverrideSessionRequest(_message.Message):
     __slots__ = ["caller", "participant", "pipeline", "pipeline_text", "reason", "session_id", "time_to_live"]

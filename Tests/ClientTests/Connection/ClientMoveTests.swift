@@ -1,0 +1,243 @@
+import GRPCCore
+import SidelightClient
+import SidelightCodecs
+import SidelightKernels
+import SidelightServer
+import SidelightTestSupport
+import SidelightWire
+import SwiftProtobuf
+import Testing
+
+/// Sessions that a server moves elsewhere, without losing a frame.
+@Suite(.timeLimit(.minutes(5))) struct ClientMoveTests {
+  static func options(_ pipeline: Pipeline, frames: SessionOptions.DropPolicy = .newestWins)
+    -> SessionOptions
+  {
+    SessionOptions(
+      pipeline: pipeline, dropPolicy: frames,
+      reconnect: ReconnectPolicy(initialDelay: .milliseconds(1)))
+  }
+
+  /// Asks the session's client to continue at another server.
+  @discardableResult
+  static func move(_ id: String, from address: Address, to target: Address?) async throws -> Bool {
+    try await withOperators(address) { operators in
+      try await operators.moveSession(
+        .with {
+          $0.sessionID = id
+          $0.address = target?.description ?? ""
+        }
+      ).handsOver
+    }
+  }
+
+  @Test(arguments: [SessionOptions.DropPolicy.newestWins, .neverDrop])
+  func `thirty moves in a stream lose no frame and keep the order`(
+    policy: SessionOptions.DropPolicy
+  ) async throws {
+    let shot = try picture(64, 48)
+    try await Reconnecting.withServers { first, second in
+      let addresses = [try await first.address, try await second.address]
+      // The session knows one address only.
+      try await SidelightClient.connect(to: addresses[0]) { client in
+        try await client.withSession(Self.options([.filter("colorInvert")], frames: policy)) {
+          session in
+          var received = ReceivedEvents(session)
+          var sent: UInt64 = 0
+          for number in 0 ..< 30 {
+            let target = addresses[(number + 1) % 2]
+            #expect(try await Self.move(session.id, from: addresses[number % 2], to: target))
+            var isMoved = false
+            while !isMoved {
+              await session.send(VideoFrame(shot))
+              sent += 1
+              var isBack = false
+              while !isBack {
+                let event = try #require(try await received.next { $0 })
+                switch event {
+                case .outcome(.filtered(let frame)):
+                  #expect(frame.sequence == sent)
+                  isBack = true
+                case .outcome(.dropped(let frame)): Issue.record("\(frame)")
+                case .connection(.restored(let address, let isResumed)):
+                  #expect(address == target)
+                  #expect(isResumed)
+                  isMoved = true
+                case .connection(.interrupted): Issue.record("\(event)")
+                default: break
+                }
+              }
+            }
+          }
+          session.finish()
+          try await received.drain()
+          #expect(received.outcomes == Array(1 ... sent))
+          #expect(session.counts.filtered == sent)
+        }
+      }
+    }
+  }
+
+  @Test func `frames in flight return from the old server, and later ones from the new`()
+    async throws
+  {
+    let (old, new) = (Gate(), Gate())
+    let shot = try picture(16, 8)
+    try await Reconnecting.withServers(
+      RunningServer(Reconnecting.configuration(), catalogue: old.catalogue),
+      RunningServer(Reconnecting.configuration(), catalogue: new.catalogue)
+    ) { first, second in
+      let addresses = [try await first.address, try await second.address]
+      try await SidelightClient.connect(to: addresses) { client in
+        try await client.withSession(Self.options([.filter("gate")])) { session in
+          var received = ReceivedEvents(session)
+          await session.send(VideoFrame(shot))
+          for await _ in old.entered { break }
+          first.drain()
+          #expect(try await received.restored()?.address == addresses[1])
+          new.open(for: 10)
+          await session.send(VideoFrame(shot))
+          for await _ in new.entered { break }
+          old.open(for: 1)
+          session.finish()
+          try await received.drain()
+          #expect(received.outcomes == [1, 2])
+          #expect(session.counts.filtered == 2)
+        }
+      }
+    }
+  }
+
+  @Test(.enabled(if: VideoCodec.vp8.canEncode, "built without the codecs"))
+  func `encoded video moves at a key frame, which the client asks for`() async throws {
+    let stream = try EncodedStream(.vp8, count: 40, keyFrames: [20])
+    var options = Self.options([.filter("colorInvert")])
+    options.output = OutputOptions(format: .encoded(.vp8))
+    try await Reconnecting.withServers { [options] first, second in
+      let addresses = [try await first.address, try await second.address]
+      try await SidelightClient.connect(to: addresses) { client in
+        try await client.withSession(options) { session in
+          var received = ReceivedEvents(session)
+          let before = session.id
+          var keyFrames: [UInt64] = []
+          func pass(_ index: Int) async throws {
+            await session.send(try ClientEncodedFrameTests.frame(stream, index))
+            let frame = try #require(try await received.filtered())
+            #expect(frame.sequence == UInt64(index + 1))
+            if frame.picture.encoded?.isKeyFrame == true { keyFrames.append(frame.sequence) }
+          }
+          for index in 0 ..< 5 { try await pass(index) }
+          try await Self.move(before, from: addresses[0], to: nil)
+          while second.server.sessionCount == 0 { await Task.yield() }
+          for index in 5 ..< 20 {
+            try await pass(index)
+            #expect(session.id == before, "frame \(index) depends on the one before it")
+          }
+          for index in 20 ..< 40 { try await pass(index) }
+          #expect(session.id != before)
+          #expect(keyFrames == [1, 21])
+          session.finish()
+          try await received.drain()
+          #expect(received.outcomes == Array(1 ... 40))
+        }
+      }
+    }
+  }
+
+  @Test func `changes before, during and after a move are in force at the new server`()
+    async throws
+  {
+    let shot = try picture(16, 8)
+    try await Reconnecting.withServers { first, second in
+      let addresses = [try await first.address, try await second.address]
+      try await SidelightClient.connect(to: addresses) { client in
+        try await client.withSession(Self.options([])) { session in
+          var received = ReceivedEvents(session)
+          for number in 0 ..< 10 {
+            session.select(number % 2 == 0 ? [.filter("colorInvert")] : [])
+            try await Self.move(session.id, from: addresses[number % 2], to: nil)
+            #expect(try await received.restored()?.isResumed == true)
+            await session.send(VideoFrame(shot))
+            let frame = try #require(try await received.filtered())
+            let isInverted = frame.picture.bytes != VideoPicture.frame(shot).bytes
+            #expect(isInverted == (number % 2 == 0), "move \(number)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `an operator closes a session, and its client sees the reason`() async throws {
+    let shot = try picture(16, 8)
+    try await Reconnecting.withServers { first, _ in
+      let address = try await first.address
+      let error = await Reconnecting.status {
+        try await SidelightClient.connect(to: address) { client in
+          try await client.withSession(Self.options([])) { session in
+            var received = ReceivedEvents(session)
+            await session.send(VideoFrame(shot))
+            _ = try await received.outcome()
+            let id = session.id
+            try await withOperators(address) { operators in
+              _ = try await operators.closeSession(
+                .with {
+                  $0.sessionID = id
+                  $0.reason = "too loud"
+                })
+            }
+            try await received.drain()
+          }
+        }
+      }
+      #expect(error?.code == .permissionDenied)
+      #expect(error?.message.contains("too loud") == true)
+    }
+  }
+
+  @Test func `a client that does not reconnect is told that its session ends`() async throws {
+    try await Reconnecting.withServers { first, _ in
+      let address = try await first.address
+      let error = await Reconnecting.status {
+        try await SidelightClient.connect(to: address) { client in
+          try await client.withSession { session in
+            var received = ReceivedEvents(session)
+            #expect(try await Self.move(session.id, from: address, to: nil) == false)
+            #expect(try await received.state() == .draining)
+            try await received.drain()
+          }
+        }
+      }
+      #expect(error?.code == .unavailable)
+    }
+  }
+
+  @Test(arguments: ["nowhere", "unix:/tmp/socket", "127.0.0.1:0", "127.0.0.1:70000"])
+  func `a wrong address is refused, and the session stays`(target: String) async throws {
+    try await Reconnecting.withServers { first, _ in
+      let address = try await first.address
+      try await SidelightClient.connect(to: address) { client in
+        try await client.withSession(Self.options([])) { session in
+          let id = session.id
+          let error = await Reconnecting.status {
+            try await withOperators(address) { operators in
+              _ = try await operators.moveSession(
+                .with {
+                  $0.sessionID = id
+                  $0.address = target
+                })
+            }
+          }
+          #expect(error?.code == .invalidArgument)
+          #expect(error?.message.contains("address") == true)
+          for call in ["no", ""] {
+            let missing = await Reconnecting.status {
+              try await Self.move(call, from: address, to: nil)
+            }
+            #expect(missing?.code == .notFound)
+          }
+          #expect(session.id == id)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,179 @@
+"""Moves of a session without a server: two connections, of which a test plays both servers."""
+
+import pytest
+from support.steps import change
+from support.unconnected import Unconnected
+
+from sidelight import Dropped, DropReason, EncodedImage, Filtered, KeyFrameNeeded
+from sidelight._core.link import Link
+from sidelight.errors import Unavailable
+from sidelight.events import Reconnected
+from sidelight.v1 import session_pb2
+
+MOVE = session_pb2.State(
+    state=session_pb2.SESSION_STATE_MOVE,
+    resume_token=b"newest",
+    move=session_pb2.Move(addresses=["10.0.0.2:50051"]),
+)
+KEY, DELTA = b"\0key", b"\1delta"
+
+
+class Moving:
+    """A session that its server has asked to move, and its two connections."""
+
+    def __init__(self, **options):
+        self.session = Unconnected(**options)
+        self.session.open(capacity=8)
+        self.old = self.session.link
+        self.machine = self.session.machine
+
+    def begin(self):
+        self.session.reply(state=MOVE)
+        assert self.machine.move_addresses == ["10.0.0.2:50051"]
+        assert self.machine.is_move_requested
+        self.new = Link(self.machine, self.old)
+        self.new.start(self.session.now, False)
+        (opening,) = self.written(self.new)
+        assert opening.open.resume_token == b"newest" and opening.open.accepts_move
+
+    def opened(self, revision=1):
+        opened = session_pb2.Opened(
+            session_id="new", frames_in_flight=8, revision=revision, resume_token=b"new token",
+            limits=session_pb2.Limits(max_outputs=4),
+        )
+        self.reply(self.new, opened=opened)
+
+    def reply(self, link, **kind):
+        link.receive(session_pb2.ServerMessage(**kind).SerializeToString(), self.session.now)
+        self.session.perform()
+
+    def filtered(self, link, sequence):
+        frame = session_pb2.FilteredFrame(sequence=sequence, disposition=1)
+        frame.image.format, frame.image.width, frame.image.height = 4, 2, 2
+        frame.image.inline = b"done"
+        self.reply(link, frame=frame)
+
+    def written(self, link):
+        session, own = self.session, self.session.link
+        session.link = link
+        try:
+            return session.written()
+        finally:
+            session.link = own
+
+    def frames(self, link):
+        return [each.frame.sequence for each in self.written(link) if each.HasField("frame")]
+
+    def outcomes(self):
+        return [(type(each), each.sequence) for each in self.session.outcomes()]
+
+
+def test_frames_in_flight_return_on_the_old_connection_and_later_ones_on_the_new():
+    moving = Moving()
+    moving.session.send()
+    assert moving.frames(moving.old) == [1]
+    moving.begin()
+    moving.session.send()
+    assert moving.frames(moving.old) == [2], "the new connection is not open"
+    moving.opened()
+    assert moving.old.is_retired and moving.old.is_over and moving.new.is_current
+    moving.session.send()
+    assert moving.frames(moving.old) == [] and moving.frames(moving.new) == [3]
+    moving.filtered(moving.new, 3)
+    assert moving.outcomes() == [], "the first frame is not back"
+    moving.filtered(moving.old, 1)
+    moving.filtered(moving.old, 2)
+    assert moving.outcomes() == [(Filtered, 1), (Filtered, 2), (Filtered, 3)]
+    moving.machine.end_link(moving.old)
+    assert moving.machine.retired == [] and not moving.session.machine.is_over
+    assert any(isinstance(each, Reconnected) for each in moving.machine.notices.events)
+    assert moving.machine.changes.token == b"new token" and moving.machine.session_id == "new"
+
+
+def test_an_old_server_that_dies_loses_only_its_own_frames():
+    moving = Moving(fallback="drop")
+    moving.session.send()
+    moving.frames(moving.old)
+    moving.begin()
+    moving.opened()
+    moving.session.send()
+    assert moving.frames(moving.new) == [2]
+    moving.machine.end_link(moving.old)
+    moving.session.perform()
+    (dropped,) = moving.session.outcomes()
+    assert isinstance(dropped, Dropped) and dropped.reason is DropReason.DISCONNECTED
+    moving.filtered(moving.new, 2)
+    assert moving.outcomes() == [(Filtered, 2)]
+
+
+def test_a_loss_after_a_move_does_not_lose_the_frames_of_the_old_connection():
+    moving = Moving(fallback="drop")
+    moving.session.send()
+    moving.frames(moving.old)
+    moving.begin()
+    moving.opened()
+    moving.session.send()
+    moving.frames(moving.new)
+    moving.new.end(Unavailable("lost"), moving.session.now, 0.0)
+    moving.filtered(moving.old, 1)
+    assert moving.outcomes() == [(Filtered, 1), (Dropped, 2)]
+
+
+def test_the_open_connection_of_a_move_takes_the_place_of_a_lost_one():
+    moving = Moving(fallback="drop")
+    record = change(moving.session, "colorInvert")
+    moving.written(moving.old)
+    moving.begin()
+    moving.opened()
+    assert moving.old.is_current, "the change has no answer"
+    assert moving.old.end(Unavailable("lost"), moving.session.now, 0.0) is None
+    assert moving.new.is_current and not moving.machine.is_over
+    (select,) = moving.written(moving.new)
+    assert select.select.request_id == record.request_id
+
+
+def test_a_change_that_the_token_does_not_know_is_repeated():
+    moving = Moving()
+    moving.begin()
+    record = change(moving.session, "colorInvert")
+    (select,) = moving.written(moving.old)
+    assert select.select.request_id == record.request_id
+    moving.opened()
+    assert moving.old.is_current, "the change has no answer"
+    moving.reply(moving.old, applied=session_pb2.Applied(revision=2, request_id=record.request_id))
+    assert moving.new.is_current
+    (select,) = moving.written(moving.new)
+    assert select.select.pipeline_text == "colorInvert" and select.select.request_id == 0
+
+
+def test_encoded_video_moves_at_a_key_frame_which_is_asked_for():
+    moving = Moving()
+    key, delta = EncodedImage("vp8", KEY), EncodedImage("vp8", DELTA)
+    for image in (key, delta):
+        moving.session.send(image)
+    assert moving.frames(moving.old) == [1, 2]
+    moving.begin()
+    moving.opened()
+    asked = [each for each in moving.machine.notices.events if isinstance(each, KeyFrameNeeded)]
+    assert [each.sequence for each in asked] == [3]
+    moving.session.send(delta)
+    assert moving.frames(moving.old) == [3] and moving.old.is_current
+    moving.session.send(key)
+    assert moving.new.is_current and moving.frames(moving.old) == []
+    moving.session.send(delta)
+    assert moving.frames(moving.new) == [4, 5]
+
+
+def test_a_connection_that_is_not_wanted_any_more_ends():
+    moving = Moving()
+    moving.begin()
+    moving.old.end(Unavailable("lost"), moving.session.now, 0.0)
+    with pytest.raises(Unavailable):
+        moving.opened()
+
+
+def test_a_session_that_does_not_reconnect_ignores_a_request():
+    session = Unconnected(reconnect=False)
+    assert not session.open().accepts_move
+    session.reply(state=MOVE)
+    assert session.machine.move_addresses is None and not session.machine.is_move_requested

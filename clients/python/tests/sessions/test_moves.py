@@ -1,0 +1,162 @@
+"""Sessions that the server moves elsewhere, without losing a frame."""
+
+import base64
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.pictures import random_image
+from support.running_server import RunningServer
+
+from sidelight import Filtered, InvalidArgument, PermissionDenied, Unavailable
+from sidelight.events import Reconnected, StateChanged
+
+MOVES = 30
+LIMIT = 60
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory):
+    """Two servers that restore each other's sessions."""
+    keys = tmp_path_factory.mktemp("keys") / "keys"
+    keys.write_text(f"a:{base64.b64encode(bytes(range(32))).decode()}\n")
+    keys.chmod(0o600)
+    options = "--resume-keys-file", str(keys), "--shared-memory"
+    with RunningServer(*options) as first, RunningServer(*options) as second:
+        yield first, second
+
+
+class Moves:
+    """The moves of a session."""
+
+    def __init__(self, session):
+        self._changed = threading.Condition()
+        self.events = []
+        session.on_event(self._add)
+
+    def _add(self, event):
+        with self._changed:
+            self.events.append(event)
+            self._changed.notify_all()
+
+    def count(self):
+        return sum(isinstance(each, Reconnected) for each in self.events)
+
+    def wait_for(self, count):
+        with self._changed:
+            assert self._changed.wait_for(lambda: self.count() >= count, LIMIT), self.events
+
+
+def test_thirty_moves_lose_no_frame(face, servers):
+    image = random_image("gray", 64, 48)
+    inverted = bytes(255 - each for each in image.data)
+    addresses = [each.tcp for each in servers]
+    with face.connect(addresses[0]) as first, face.connect(addresses[1]) as second:
+        operators = first, second
+        with first.session("colorInvert") as session:
+            moves, done = Moves(session), threading.Event()
+
+            def move():
+                try:
+                    for number in range(MOVES):
+                        target = (number + 1) % 2
+                        operator = operators[1 - target].sessions
+                        assert operator.move(session.id, addresses[target])
+                        moves.wait_for(number + 1)
+                finally:
+                    done.set()
+
+            thread = threading.Thread(target=move)
+            thread.start()
+            sequences = []
+            while not done.is_set():
+                outcome = session.filter(image, timeout=LIMIT)
+                assert isinstance(outcome, Filtered), outcome
+                assert bytes(outcome.image.data) == inverted
+                sequences.append(outcome.sequence)
+            thread.join(LIMIT)
+            reconnected = [each for each in moves.events if isinstance(each, Reconnected)]
+            assert len(reconnected) == MOVES and all(each.resumed for each in reconnected)
+            assert sequences == list(range(1, len(sequences) + 1))
+            assert session.counts.filtered == session.counts.received == len(sequences)
+            assert not session.counts.dropped
+
+
+def test_outcomes_keep_their_order_over_a_move(face, servers):
+    images = [random_image("gray", 640, 480) for _ in range(200)]
+    addresses = [each.tcp for each in servers]
+    with face.connect(addresses[0]) as first:
+        with first.session("gaussianBlur(radius: 9)", drop_policy="never_drop") as session:
+            moves = Moves(session)
+            sequences = []
+            for outcome in session.filter_all(images):
+                assert isinstance(outcome, Filtered), outcome
+                sequences.append(outcome.sequence)
+                if outcome.sequence == 20:
+                    first.sessions.move(session.id, addresses[1])
+            assert sequences == list(range(1, 201)) and moves.count() == 1
+
+
+def children_of(pid):
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [child for each in tasks for child in each.read_text().split()]
+
+
+def test_workers_that_shut_down_hand_their_sessions_over(face, servers):
+    image = random_image("gray", 64, 48)
+    keys = servers[0]._options[1]
+    with RunningServer("--workers", "2", "--resume-keys-file", keys) as running:
+        workers = children_of(running.process.pid)
+        assert len(workers) == 2
+        with face.connect(running.tcp) as server, server.session("colorInvert") as session:
+            moves, done = Moves(session), threading.Event()
+
+            def replace():
+                try:
+                    for worker in workers:
+                        os.kill(int(worker), signal.SIGTERM)
+                        while worker in children_of(running.process.pid):
+                            time.sleep(0.05)
+                finally:
+                    done.set()
+
+            thread = threading.Thread(target=replace)
+            thread.start()
+            while not done.is_set():
+                outcome = session.filter(image, timeout=LIMIT)
+                assert isinstance(outcome, Filtered), outcome
+            thread.join(LIMIT)
+            assert moves.count() >= 1
+            assert session.counts.filtered == session.counts.received
+
+
+def test_an_operator_closes_a_session_with_a_reason(face, servers):
+    image = random_image("gray", 64, 48)
+    with face.connect(servers[0].tcp) as server, server.session("colorInvert") as session:
+        assert isinstance(session.filter(image, timeout=LIMIT), Filtered)
+        server.sessions.close(session.id, reason="too loud")
+        with pytest.raises(PermissionDenied, match="too loud"):
+            for _ in session.events():
+                pass
+            session.filter(image, timeout=LIMIT)
+        assert session.error.details["reason"] == "SESSION_CLOSED"
+
+
+def test_a_session_that_does_not_reconnect_ends_with_a_move(face, servers):
+    with face.connect(servers[0].tcp) as server:
+        with server.session("colorInvert", reconnect=False) as session:
+            assert not server.sessions.move(session.id, servers[1].tcp)
+            events = list(session.events())
+            assert any(isinstance(each, StateChanged) for each in events)
+            assert isinstance(session.error, Unavailable)
+
+
+@pytest.mark.parametrize("address", ["nowhere", "unix:/tmp/socket", "127.0.0.1:0", "h:1" * 300])
+def test_a_wrong_address_is_refused_with_its_form(face, servers, address):
+    with face.connect(servers[0].tcp) as server, server.session() as session:
+        with pytest.raises(InvalidArgument, match="address"):
+            server.sessions.move(session.id, address)
+        assert session.is_connected
