@@ -1,4 +1,28 @@
-"""The data channel of a participant: commands of its page, and events and statistics for it."""
+"""The data channel of a participant: commands of its page, and events and statistics for it.
+
+The WebSocket `/signalling` carries offers, answers and the room's participants; a participant leaves
+when it closes. The data channel `sidelight` carries JSON. A command has an `id`, and its answer the
+same number in `reply`:
+
+- `select`: `text`, the new pipeline. Answer: `revision`, `text` in canonical form.
+- `update`: `stage`, `values` by parameter: numbers, texts, flags, lists, `{"x", "y"}` (fractions of
+  the frame's width and height), `{"red", "green", "blue"}`. Answer: `revision`.
+- `activate`: `stages`, an object of flags. Answer: `revision`.
+- `check`: `text`. Answer: `text` in canonical form.
+- `pause`, `resume`; `preview`: `on`, whether the filtered video is sent back.
+- `span`: `traceparent`, `name`, `start`, `end`: a finished span of the page, times in milliseconds
+  since the Unix epoch. No answer.
+
+A command may have a `traceparent` (W3C), the parent of the call server's span and of the next frame.
+The answer to a refused command is `error`: `code`, `message`, and where they apply `field`, `value`,
+`limit`, `suggestion`, `line`, `column`. Events:
+
+- `applied`: `revision`, `sequence` of the first frame.
+- `state`: `state`, `message`.
+- `pipeline`: `text`, the selection in force, after joining.
+- `analysis`: `filter`; `figures` and `words` of a stage's result.
+- `stats`, twice a second: the statistics, `dropped` by reason.
+"""
 
 from __future__ import annotations
 
