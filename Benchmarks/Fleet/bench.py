@@ -312,7 +312,7 @@ def main() -> None:
             print(f"{drill.name}: {result}", file=sys.stderr, flush=True)
             worst = result if worst is None else worst.worse(result)
             if number == 0 and drill.draws:
-                panels.append(drawing(drill.name, rates))
+                panels.append(drawing(drill.name.replace("`", ""), rates))
         results[drill.name] = worst
         if not drill.is_met(worst):
             missed.append(drill.name)
