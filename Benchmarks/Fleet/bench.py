@@ -367,16 +367,15 @@ def simulated(results: dict[str, Result], runs: int) -> str:
     return f"""\
 ## Simulation
 
-Events with times of other drills: a new connection takes {times["kill"]} after a kill ("token of the same version")
-and {times["update"]} after a drain (medians), a result {round_trip * 1000:.0f} ms. Frames that were lost without a
-connection, a run; other losses are the machine's. The simulation leaves out that clients that connect at the
-same time share two processors, which 200 do in the last row:
+Events with times of other drills: a session is open again {times["kill"]} after a kill ("token of the same
+version") and {times["update"]} after a drain (medians); a result takes {round_trip * 1000:.0f} ms. Lost are the frames
+of a run without a connection; other losses are the machine's. The simulation leaves out that clients that
+connect at the same time share two processors, as 200 do in the last row.
 
 {table(header, lines)}
 A day of 720p30 with a peak of 10,000 sessions of half an hour, a fifth of it at night, on servers with
-{simulation.CORES} cores; a stream takes {min(simulation.COSTS):.3f} to {max(simulation.COSTS):.3f} cores
-([capacity](capacity.md)), the autoscaler works as in `deploy/kubernetes`, and a pod needs
-{simulation.POD_SECONDS} s:
+{simulation.CORES} cores. A stream takes {min(simulation.COSTS):.3f} to {max(simulation.COSTS):.3f} cores
+([capacity](capacity.md)), the autoscaler works as in `deploy/kubernetes`, and a pod needs {simulation.POD_SECONDS} s.
 
 {table(simulation.DAY_HEADER, simulation.day_rows(measured['kill']))}"""
 
@@ -404,8 +403,8 @@ def write(
 
 Written by `make bench PART=fleet`, {machine}
 {runs} runs of each drill; counts are sums, times and frames of one session the worst of all runs, which took
-{seconds:.0f} s together. **Missed** limits are bold. SUPERSEDED frames wait for this machine's processors, and not
-for a server: see the first row, and compare DISCONNECTED.
+{seconds:.0f} s together. **Missed** limits are bold. SUPERSEDED frames waited in the client: for a server that froze
+or was cut off, and in other rows for this machine's processors.
 
 Three servers, Envoy with `deploy/envoy/envoy.yaml`, and three call servers with the Python client run on
 machines of their own: network namespaces on a bridge, which share the processors. 30 sessions of 320x180 at
