@@ -312,7 +312,7 @@ def main() -> None:
             print(f"{drill.name}: {result}", file=sys.stderr, flush=True)
             worst = result if worst is None else worst.worse(result)
             if number == 0 and drill.draws:
-                panels.append(drawing(drill.name, rates))
+                panels.append(drawing(drill.name.replace("`", ""), rates))
         results[drill.name] = worst
         if not drill.is_met(worst):
             missed.append(drill.name)
@@ -343,15 +343,21 @@ def main() -> None:
 
 def simulated(results: dict[str, Result], runs: int) -> str:
     """The section of the simulation: compared with the nodes, and days of large fleets."""
-    drained = results["drain"]
-    moves = simulation.Moves(drained.reopen, statistics.median(drained.round_trips))
+    round_trip = statistics.median(results["nothing"].round_trips)
+    measured = {
+        drill: simulation.Moves(results[name].reopen, round_trip)
+        for drill, name in (("kill", "token of the same version"), ("update", "drain"))
+    }
+    times = {
+        drill: f"{statistics.median(each.reopen) * 1000:.0f} ms" for drill, each in measured.items()
+    }
     lines = []
     for name, drill, sessions, frame_rate in (
         ("`kill -9`", "kill", 30, 15), ("rolling update", "update", 30, 15),
         ("one of three dies, 600 light sessions", "kill", 600, 1),
     ):
         real = results[name]
-        lost, moved = simulation.nodes(moves, sessions, frame_rate, drill)
+        lost, moved = simulation.nodes(measured[drill], sessions, frame_rate, drill)
         lost_really = real.reasons["DISCONNECTED"] / runs
         lines.append([
             name, f"{real.moves / runs:.1f}", f"{moved:.1f}", f"{lost_really:.1f}", f"{lost:.1f}",
@@ -361,17 +367,17 @@ def simulated(results: dict[str, Result], runs: int) -> str:
     return f"""\
 ## Simulation
 
-Events with measured times: the new connections of the row "drain" took {statistics.median(moves.reopen) * 1000:.0f} ms
-(median of {len(moves.reopen)}), a result {moves.round_trip * 1000:.0f} ms. Frames that were lost without a
-connection, a run; other losses are the machine's:
+Events with times of other drills: a session is open again {times["kill"]} after a kill ("token of the same
+version") and {times["update"]} after a drain (medians); a result takes {round_trip * 1000:.0f} ms. Lost are the frames
+of a run without a connection; other losses are the machine's. The simulation leaves out that clients that
+connect at the same time share two processors, as 200 do in the last row.
 
 {table(header, lines)}
 A day of 720p30 with a peak of 10,000 sessions of half an hour, a fifth of it at night, on servers with
-{simulation.CORES} cores; a stream takes {min(simulation.COSTS):.3f} to {max(simulation.COSTS):.3f} cores
-([capacity](capacity.md)), the autoscaler works as in `deploy/kubernetes`, and a pod needs
-{simulation.POD_SECONDS} s:
+{simulation.CORES} cores. A stream takes {min(simulation.COSTS):.3f} to {max(simulation.COSTS):.3f} cores
+([capacity](capacity.md)), the autoscaler works as in `deploy/kubernetes`, and a pod needs {simulation.POD_SECONDS} s.
 
-{table(simulation.DAY_HEADER, simulation.day_rows(moves))}"""
+{table(simulation.DAY_HEADER, simulation.day_rows(measured['kill']))}"""
 
 
 def cost_section(rows: str) -> str:
@@ -379,7 +385,7 @@ def cost_section(rows: str) -> str:
 ## Costs
 
 A server and streams of 720p through `{costs.PIPELINE}`: three live sessions of raw pictures or JPEG at
-{costs.FRAME_RATE} frames a second, and a video of {costs.SECONDS} s as VP8 at {costs.BIT_RATE}bit/s, as
+{costs.FRAME_RATE} frames a second, and a video of {costs.SECONDS} s as VP8 at {costs.BIT_RATE.replace('M', ' Mbit/s')}, as
 fast as possible. Processor time of the server by frame; an hour at {costs.FRAME_RATE} frames a second.
 
 {rows}"""
@@ -395,8 +401,10 @@ def write(
     (output / "fleet.md").write_text(f"""\
 # Fleet: servers that come and go
 
-Written by `make bench PART=fleet`, {machine} {runs} runs of each drill in {seconds:.0f} s; counts are sums,
-times and frames of one session the worst of all runs. **Missed** limits are bold.
+Written by `make bench PART=fleet`, {machine}
+{runs} runs of each drill; counts are sums, times and frames of one session the worst of all runs, which took
+{seconds:.0f} s together. **Missed** limits are bold. SUPERSEDED frames waited in the client: for a server that froze
+or was cut off, and in other rows for this machine's processors.
 
 Three servers, Envoy with `deploy/envoy/envoy.yaml`, and three call servers with the Python client run on
 machines of their own: network namespaces on a bridge, which share the processors. 30 sessions of 320x180 at

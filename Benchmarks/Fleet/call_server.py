@@ -83,7 +83,10 @@ class Call:
 
     def record_event(self, event: sidelight.Event) -> None:
         now = time.monotonic()
-        if isinstance(event, sidelight.ConnectionLost):
+        is_draining = isinstance(event, sidelight.StateChanged) and (
+            event.state is sidelight.SessionState.DRAINING)
+        # A session that drains sends no more frames.
+        if is_draining or isinstance(event, sidelight.ConnectionLost):
             self.lost_at = now if self.lost_at is None else self.lost_at
         elif isinstance(event, sidelight.Reconnected):
             self.moves.append((now, event.resumed, now - self.lost_at))
