@@ -183,7 +183,7 @@ struct SessionsOverride: AsyncParsableCommand {
     let request = Sidelight_V1_OverrideSessionRequest.with {
       $0.sessionID = self.session
       guard let seconds else { return }
-      $0.pipelineText = self.pipeline.pipeline
+      $0.pipeline = Sidelight_V1_Pipeline(pipeline.pipeline)
       $0.timeToLive = Google_Protobuf_Duration(rounding: seconds)
       $0.reason = self.reason
     }

@@ -17,7 +17,8 @@ import Testing
     try await Reconnecting.withServers(
       RunningServer(
         Reconnecting.configuration(), catalogue: gate.catalogue, clock: serverClock.sessionClock),
-      RunningServer(Reconnecting.configuration(), catalogue: gate.catalogue)
+      RunningServer(
+        Reconnecting.configuration(), catalogue: gate.catalogue, clock: serverClock.sessionClock)
     ) { first, second in
       let addresses = [try await first.address, try await second.address]
       try await clock.withSession(at: addresses, Reconnecting.options([.filter("gate")])) {
