@@ -381,8 +381,8 @@ def main() -> None:
 
 
 HEADINGS = {
-    "overhead": "Round trips of sessions in turns: without a filter, with a custom filter in Swift whose "
-    "body is empty, and with the same filter in a process.",
+    "overhead": "Round trips of sessions in turns: without a filter, with a custom filter in Swift "
+    "whose body is empty, and with the same filter in a process.",
     "peers": "One NumPy filter. The client writes every frame into its place first. The time of the "
     "GStreamer element is of the element alone, without a connection.",
     "batches": "A neural network in ONNX Runtime, one thread, and sessions that wait for their "
