@@ -77,7 +77,9 @@ let package = Package(
       dependencies: [
         .product(name: "SidelightFilterProcesses", package: "sidelight"),
         .product(name: "SidelightServer", package: "sidelight"),
+        kernelLanguage,
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "FilterProcesses/Sources", swiftSettings: settings),

@@ -92,7 +92,7 @@ def overhead(seconds: float) -> str:
 def empty_filter_server():
     """A server with the empty filter. Returns its address."""
     with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
-        command = [os.environ["SIDELIGHT_EMPTY_FILTER"], f"{folder}/socket"]
+        command = [os.environ["EMPTY_FILTER"], f"{folder}/socket"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
             try:
                 assert server.stdout.readline(), "the server has not started"
@@ -105,7 +105,7 @@ def copies(format: str, name: str) -> str:
     """The copies of a picture by the server for one frame of a process."""
     count = 10
     with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
-        process = f"'{os.environ['SIDELIGHT_EMPTY_FILTER']}' {name}"
+        process = f"'{os.environ['EMPTY_FILTER']}' {name}"
         options = ["--shared-memory", "--filter-process", process]
         with (
             RunningServer(*options, "--admin", f"unix:{folder}/admin") as running,
@@ -388,8 +388,8 @@ def main() -> None:
 
 
 HEADINGS = {
-    "overhead": "Round trips of sessions in turns: without a filter, with a custom filter in Swift whose "
-    "body is empty, and with the same filter in a process.",
+    "overhead": "Round trips of sessions in turns: without a filter, with a custom filter in Swift "
+    "whose body is empty, and with the same filter in a process.",
     "peers": "One NumPy filter. The client writes every frame into its place first. The time of the "
     "GStreamer element is of the element alone, without a connection.",
     "batches": "A neural network in ONNX Runtime, one thread, and sessions that wait for their "

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -117,13 +118,15 @@ static void become(
   int is_isolated = unshare(CLONE_NEWNET) == 0;
   int has_user = program->user != geteuid() && become_user(program->user, program->group);
   if (!has_user && program->user != geteuid()) isolation |= CFP_KEEPS_USER;
-  // Otherwise a process of root gets all capabilities with exec.
-  for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   if (!is_isolated && !isolate_network(has_user ? other : own)) isolation |= CFP_SHARES_NETWORK;
   // A change of the user resets it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  // Also root's processes get none with exec then, because they must not gain privileges.
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct capabilities[2] = {{0}};
+  syscall(SYS_capset, &header, capabilities);
   if (chdir(program->folder) != 0) _exit(127);
   ssize_t written = write(report, &isolation, 1);
   (void)written;

@@ -2,7 +2,9 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import SidelightFilterProcesses
+import SidelightKernelLanguage
 import SidelightServer
+import UnixSignals
 
 /// A filter with an empty body, in a server and in processes of the same program:
 ///

@@ -42,8 +42,8 @@ struct cfp_program {
 /// Starts a program with `/bin/sh -c`.
 ///
 /// Standard input is empty; the process inherits no descriptors but those of the program. It has no
-/// capabilities and cannot gain privileges, has no network if the system permits a namespace of its own, leaves no core, and is killed
-/// when the calling thread ends. Stores flags of cfp_isolation. Returns the process ID.
+/// capabilities and cannot gain privileges, has no network if the system permits a namespace of its
+/// own, leaves no core, and is killed when the calling thread ends. Stores flags of cfp_isolation. Returns the process ID.
 pid_t cfp_start(const struct cfp_program *program, int *isolation);
 
 /// Returns whether another user can read files. `paths` ends with NULL. Needs privileges.

@@ -29,7 +29,8 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     request: Grpc_Health_V1_HealthListRequest, context: ServerContext
   ) async throws -> Grpc_Health_V1_HealthListResponse {
     .with { response in
-      for service in self.statuses.services {
+      // Names of filters are for callers that may list them.
+      for service in self.statuses.services where !service.contains("/") {
         response.statuses[service] = .with { $0.status = self.status(of: service) }
       }
     }

@@ -71,9 +71,8 @@ CHANNELS = {
 
 def confinement() -> dict[str, str]:
     """What this process may do."""
-    status = dict(
-        line.split(":\t", 1) for line in open("/proc/self/status").read().splitlines() if "\t" in line
-    )
+    with open("/proc/self/status") as file:
+        status = dict(line.split(":\t", 1) for line in file.read().splitlines() if ":\t" in line)
     return {
         "folder": os.getcwd(), "temporary": os.environ["TMPDIR"], "entries": str(os.listdir()),
         "privileges": status["NoNewPrivs"], "capabilities": status["CapEff"].strip("0"),
