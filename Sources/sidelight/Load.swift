@@ -94,7 +94,8 @@ struct Load: AsyncParsableCommand {
       while interval * count < .seconds(self.duration) {
         try await Task.sleep(until: start + interval * count, clock: .continuous)
         let time = Int64(interval * count / .nanoseconds(1))
-        await session.send(VideoFrame(picture, captureTimeNanoseconds: time + 1))
+        let frame = VideoFrame(picture, captureTimeNanoseconds: time + 1)
+        guard await session.send(frame) != nil else { break }
         count += 1
       }
       session.finish()

@@ -138,7 +138,19 @@ extension Sidelight_V1_SessionInfo {
       self.sessionID, self.label, self.participant, self.caller, state,
       self.width == 0 ? "-" : "\(self.width)x\(self.height)", "\(self.age.seconds) s",
       "\(self.stats.received) received", "\(dropped) dropped", self.pipeline,
-    ].joined(separator: "\t")
+    ].map(Self.printable).joined(separator: "\t")
+  }
+
+  /// Returns a text without characters that control a terminal: clients choose labels.
+  private static func printable(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: result.append(" ")
+      default: result.append(scalar)
+      }
+    }
+    return String(result)
   }
 }
 

@@ -7,45 +7,66 @@ import Synchronization
 /// The request that a session ends here before its client ends it: of a shutdown or an operator.
 final class SessionDeparture: Sendable {
   private struct State {
-    var timeLimit = Duration.zero
+    /// The time at which the session ends, and the status that it then ends with.
+    var due: (time: Duration, status: GoogleRPCStatus)?
     var status: GoogleRPCStatus?
+    /// Finished when one of these changes.
+    var change = Completion()
   }
 
   private let state = Mutex(State())
-  private let requested = Completion()
-  private let ended = Completion()
 
   /// The status with which the server ends the session, once that is decided.
   var status: GoogleRPCStatus? { self.state.withLock { $0.status } }
 
-  /// Gives the client a time to continue elsewhere.
-  func begin(timeLimit: Duration) {
-    self.state.withLock { $0.timeLimit = timeLimit }
-    self.requested.finish()
+  /// Gives the client a time to continue elsewhere. The earliest end counts.
+  ///
+  /// - Parameter status: The status with which the session ends if the client has not left it then.
+  /// - Returns: The time of the end.
+  func begin(until time: Duration, otherwise status: GoogleRPCStatus) -> Duration {
+    self.update { state in
+      let time = min(time, state.due?.time ?? time)
+      state.due = (time, status)
+      return time
+    }
   }
 
   /// Ends the session. The first status counts.
   func end(with status: GoogleRPCStatus) {
-    self.state.withLock { $0.status = $0.status ?? status }
-    self.requested.finish()
-    self.ended.finish()
+    self.update { $0.status = $0.status ?? status }
+  }
+
+  private func update<Result>(_ body: (inout State) -> Result) -> Result {
+    let (result, change) = self.state.withLock { state in
+      let result = body(&state)
+      let change = state.change
+      state.change = Completion()
+      return (result, change)
+    }
+    change.finish()
+    return result
   }
 
   /// Returns the status with which the session ends as soon as its end is due, or `nil` if the task
   /// is cancelled first. For one task.
   func waitUntilDue(on clock: SessionClock) async -> GoogleRPCStatus? {
     await withTaskCancellationHandler {
-      await self.requested.wait()
+      while !Task.isCancelled {
+        let now = clock.now()
+        let (status, time, change) = self.state.withLock { state in
+          if let due = state.due, due.time <= now { state.status = state.status ?? due.status }
+          return (state.status, state.due?.time, state.change)
+        }
+        if let status { return status }
+        if let time {
+          _ = await change.wait(atMost: time - now, on: clock)
+        } else {
+          await change.wait()
+        }
+      }
+      return nil
     } onCancel: {
-      self.requested.finish()
-    }
-    let limit = self.state.withLock { $0.timeLimit }
-    if !Task.isCancelled { _ = await self.ended.wait(atMost: limit, on: clock) }
-    guard !Task.isCancelled else { return nil }
-    return self.state.withLock { state in
-      let status = state.status ?? .moved
-      state.status = status
-      return status
+      self.update { _ in }
     }
   }
 }
@@ -56,7 +77,7 @@ extension SessionHandle {
   ///
   /// - Parameters:
   ///   - addresses: The addresses to continue at. Empty lets the client choose.
-  ///   - status: The status for a client that doesn't support it.
+  ///   - status: The status for a client that doesn't support it, or has not left in time.
   /// - Returns: Whether the client was asked.
   @discardableResult
   func move(
@@ -66,6 +87,8 @@ extension SessionHandle {
       self.departure.end(with: status)
       return false
     }
+    let now = self.clock.now()
+    let end = self.departure.begin(until: now + timeLimit, otherwise: status)
     self.outcomes.push(
       .message(
         .with {
@@ -74,9 +97,8 @@ extension SessionHandle {
           $0.state.resumeToken = self.resumeToken()
           $0.state.revision = self.revision
           $0.state.move.addresses = addresses
-          $0.state.move.timeLeft = Google_Protobuf_Duration(rounding: timeLimit)
+          $0.state.move.timeLeft = Google_Protobuf_Duration(rounding: max(.zero, end - now))
         }))
-    self.departure.begin(timeLimit: timeLimit)
     return true
   }
 

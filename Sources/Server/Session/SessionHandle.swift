@@ -58,7 +58,7 @@ final class SessionHandle: Sendable {
   let acceptsMove: Bool
   /// The end that a shutdown or an operator requests.
   let departure = SessionDeparture()
-  private let clock: SessionClock
+  let clock: SessionClock
   private let tokens: ResumeTokens
   private let overrides: OverrideStore
   private let state: Mutex<State>

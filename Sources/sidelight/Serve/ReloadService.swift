@@ -20,6 +20,7 @@ struct ReloadService: Service, CustomStringConvertible {
   /// The name of the service, for logs. The default would contain the settings.
   let description = "ReloadService"
   private let settings: Settings
+  private let versions: FileVersions
   private let read: @Sendable () throws -> Settings
   private let onReload: @Sendable (ServeConfiguration) async throws -> Void
   private let signals: UnixSignalsSequence
@@ -31,16 +32,18 @@ struct ReloadService: Service, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - settings: The settings at the start of the server.
+  ///   - versions: The versions of their files.
   ///   - read: Reads the settings from all sources.
   ///   - metrics: The metrics that count reloads.
   ///   - onReload: Applies the new configuration. Called even if no setting changed, since files
   ///     that settings name may have changed. If it throws, it must not have applied any changes.
   init(
-    settings: Settings, read: @escaping @Sendable () throws -> Settings,
+    settings: Settings, versions: FileVersions, read: @escaping @Sendable () throws -> Settings,
     metrics: any MetricsFactory, logger: Logger,
     onReload: @escaping @Sendable (ServeConfiguration) async throws -> Void
   ) async {
     self.settings = settings
+    self.versions = versions
     self.read = read
     self.onReload = onReload
     self.signals = await UnixSignalsSequence(trapping: .sighup)
@@ -55,7 +58,7 @@ struct ReloadService: Service, CustomStringConvertible {
     self.applied.increment(by: 0)
     self.refused.increment(by: 0)
     var settings = self.settings
-    var known = FileVersions(of: settings.files)
+    var known = self.versions
     var last = known
     let checks = AsyncTimerSequence(interval: Self.checkInterval, clock: .continuous)
     let causes = merge(self.signals.map { _ in true }, checks.map { _ in false })
@@ -104,8 +107,8 @@ struct ReloadService: Service, CustomStringConvertible {
 }
 
 /// The versions of files, which differ after each change, also of links that lead to a file.
-private struct FileVersions: Equatable {
-  private struct Version: Equatable {
+struct FileVersions: Equatable, Sendable {
+  private struct Version: Equatable, Sendable {
     let device: UInt
     let inode: UInt
     let size: Int

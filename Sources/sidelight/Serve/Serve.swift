@@ -94,6 +94,8 @@ struct Serve: AsyncParsableCommand {
   ///
   /// - Parameter worker: The worker that this process is. `nil` if it is not a worker.
   func run(with settings: Settings, as worker: Worker?) async throws {
+    // Files that change while the server starts are read again.
+    let versions = FileVersions(of: settings.files)
     let configuration = settings.configuration.adapted(to: worker)
     let level = SharedLogLevel(configuration.log.level)
     let logger = Logger(label: "sidelight") { [format = configuration.log.format] label in
@@ -111,13 +113,14 @@ struct Serve: AsyncParsableCommand {
       configuration.filterProcesses, count: configuration.filterProcessCount,
       reloads: configuration.reloadsFilterProcesses, metrics: metrics, logger: logger
     ) { processes in
-      try await self.run(with: settings, as: worker, processes, metrics, level, logger)
+      try await self.run(with: settings, versions, as: worker, processes, metrics, level, logger)
     }
   }
 
   private func run(
-    with settings: Settings, as worker: Worker?, _ processes: FilterProcessHost,
-    _ metrics: PrometheusRegistry, _ level: SharedLogLevel, _ logger: Logger
+    with settings: Settings, _ versions: FileVersions, as worker: Worker?,
+    _ processes: FilterProcessHost, _ metrics: PrometheusRegistry, _ level: SharedLogLevel,
+    _ logger: Logger
   ) async throws {
     let configuration = settings.configuration.adapted(to: worker)
     worker?.reportStarts(to: metrics)
@@ -152,7 +155,7 @@ struct Serve: AsyncParsableCommand {
     let watchdog = ShutdownWatchdog(
       grace: configuration.shutdownGrace, isForcedBySecondSignal: worker == nil, logger: logger)
     let reload = await ReloadService(
-      settings: settings,
+      settings: settings, versions: versions,
       read: { [arguments, defaults] in
         try Settings(
           commandLine: CommandLineSource(arguments),

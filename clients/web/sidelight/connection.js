@@ -127,6 +127,7 @@ export class Connection extends EventTarget {
     if (signedOut) {
       return this.#change("signed-out", error);
     }
+    if (error?.reason === "SESSION_CLOSED") return this.#change("refused", error);
     if (error && !TEMPORARY.includes(error.code)) {
       // A token that another server issued, or a pipeline that it does not know.
       if (!this.#resumeToken.length) return this.#change("refused", error);

@@ -24,7 +24,10 @@ export class RpcError extends Error {
   constructor(code, message, status) {
     super(message || code);
     this.code = code;
-    const details = status ? readDetails(status) : { metadata: new Map(), field: "" };
+    const details = status ? readDetails(status)
+      : { reason: "", metadata: new Map(), field: "" };
+    /** The reason of the error, such as `SESSION_CLOSED`; empty if it has none. */
+    this.reason = details.reason;
     /** The field that is invalid; empty if the error does not name one. */
     this.field = details.field;
     /** The nearest valid name; empty if there is none. */
@@ -62,7 +65,7 @@ export function decodeStatus(base64) {
 }
 
 /**
- * Reads `google.rpc.ErrorInfo` (field 3: metadata) and `google.rpc.BadRequest` (field 1: violations
+ * Reads `google.rpc.ErrorInfo` (field 1: reason, 3: metadata) and `google.rpc.BadRequest` (field 1: violations
  * with the field's path in field 1). Other details are ignored.
  *
  * @param {Status} status
@@ -70,9 +73,10 @@ export function decodeStatus(base64) {
 function readDetails(status) {
   /** @type {Map<string, string>} */
   const metadata = new Map();
-  let field = "";
+  let reason = "", field = "";
   for (const { typeUrl, value } of status.details) {
     if (typeUrl.endsWith("/google.rpc.ErrorInfo")) {
+      reason = firstText(value, 1);
       for (const entry of blocks(value, 3)) {
         metadata.set(firstText(entry, 1), firstText(entry, 2));
       }
@@ -81,7 +85,7 @@ function readDetails(status) {
       if (violation) field = firstText(violation, 1);
     }
   }
-  return { metadata, field };
+  return { reason, metadata, field };
 }
 
 /** @param {Uint8Array} bytes @param {number} wanted The number of a field. */

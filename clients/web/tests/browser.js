@@ -76,9 +76,12 @@ export class TestSocket {
     this.onmessage({ data: encode("sidelight.v1.ServerMessage", message) });
   }
 
-  /** Ends the call with the number of a status code; without it the connection is lost. */
-  end(code, message = "") {
-    if (code !== undefined) this.onmessage({ data: JSON.stringify({ code, message }) });
+  /**
+   * Ends the call with the number of a status code; without it the connection is lost. `details` is
+   * a `google.rpc.Status` in Base64.
+   */
+  end(code, message = "", details = undefined) {
+    if (code !== undefined) this.onmessage({ data: JSON.stringify({ code, message, details }) });
     this.onclose({ code: code === undefined ? 1006 : 4000 + code });
   }
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Connection, connect } from "../sidelight/index.js";
+import { Connection, connect, encode } from "../sidelight/index.js";
 import { TestSocket, install } from "./browser.js";
 
-const INVALID_ARGUMENT = 3, UNAVAILABLE = 14, UNAUTHENTICATED = 16;
+const INVALID_ARGUMENT = 3, PERMISSION_DENIED = 7, UNAVAILABLE = 14, UNAUTHENTICATED = 16;
 const PIPELINE = { stages: [{ filter: { name: "sepiaTone" } }] };
 /** The first delay, and the time after which a session is stable. */
 const FIRST_MS = 250, STABLE_MS = 5000;
@@ -103,6 +103,25 @@ test("a refused token is replaced by the pipeline, a refused pipeline ends", asy
   TestSocket.last.accept();
   assert.equal(TestSocket.last.received[0].open.resumeToken.length, 0);
   assert.equal(await stateAfter(connection, refuse), "refused");
+  assert.deepEqual(timers.delaysMs, []);
+});
+
+test("a session that an operator closes stays closed", async (context) => {
+  const timers = install(context);
+  const connection = open();
+  TestSocket.last.accept({ resumeToken: new Uint8Array([1]) });
+  const text = (value) => new TextEncoder().encode(value);
+  const reason = text("SESSION_CLOSED");
+  const details = encode("google.rpc.Status", {
+    code: PERMISSION_DENIED, message: "An operator has closed the session.",
+    details: [{
+      typeUrl: "type.googleapis.com/google.rpc.ErrorInfo",
+      value: new Uint8Array([10, reason.length, ...reason]),
+    }],
+  });
+  const close = () => TestSocket.last.end(
+    PERMISSION_DENIED, "", btoa(String.fromCharCode(...details)));
+  assert.equal(await stateAfter(connection, close), "refused");
   assert.deepEqual(timers.delaysMs, []);
 });
 
