@@ -10,11 +10,13 @@ import time
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_status import rpc_status
 from hyperframe import frame as frames
 
 from robustness.test_silent_peers import begin_session
 from sidelight_testing import images
-from sidelight_testing.contract import TESTS, frame_filter, service
+from sidelight_testing.answers import error_info
+from sidelight_testing.contract import TESTS, frame_filter, service, sessions, sessions_service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.process import WAIT_SECONDS
 from sidelight_testing.raw import RawPeer
@@ -56,6 +58,27 @@ def test_frames_in_flight_finish_and_clients_are_notified():
         outcomes = session.transcript.outcomes(session.sent)
         assert [sequence for sequence, _ in outcomes] == [1, 2, 3]
         assert session.transcript.stats[-1].final
+        assert server.process.wait(timeout=WAIT_SECONDS) == 0, server.log
+
+
+def test_a_session_that_moves_ends_with_a_server_that_stops():
+    with Server(*LONG_GRACE) as server:
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            stub = service.FrameFilterStub(channel)
+            operator = sessions_service.SessionsStub(channel)
+            with Session(stub, accepts_move=True) as session:
+                request = sessions.MoveSessionRequest(session_id=session.opened.session_id)
+                assert operator.MoveSession(request, timeout=WAIT_SECONDS).hands_over
+                first = session.receive_until("state")
+                server.process.send_signal(signal.SIGTERM)
+                second = session.receive_until("state")
+                assert first.state == second.state == messages.SESSION_STATE_MOVE
+                limit, earlier = second.move.time_left, first.move.time_left
+                assert limit.ToMilliseconds() < earlier.ToMilliseconds()
+                assert session.receive_until("state").state == messages.SESSION_STATE_DRAINING
+                error = session.fail()
+        assert error.code() == grpc.StatusCode.UNAVAILABLE
+        assert error_info(rpc_status.from_call(error)).reason == "SHUTTING_DOWN"
         assert server.process.wait(timeout=WAIT_SECONDS) == 0, server.log
 
 
