@@ -179,7 +179,8 @@ class Session(SessionBase[Change]):
             self._serve_from(connection)
             if connection.link.was_used:
                 return
-            attempt += 1
+            if not connection.link.is_stale:
+                attempt += 1
 
     def _start_mover(self) -> None:
         self._machine.is_move_requested = False

@@ -15,6 +15,12 @@ MOVE = session_pb2.State(
     resume_token=b"newest",
     move=session_pb2.Move(addresses=["10.0.0.2:50051"]),
 )
+OVERRIDDEN = session_pb2.State(
+    state=session_pb2.SESSION_STATE_OVERRIDDEN, resume_token=b"overridden", revision=2
+)
+RUNNING = session_pb2.State(
+    state=session_pb2.SESSION_STATE_RUNNING, resume_token=b"lifted", revision=3
+)
 KEY, DELTA = b"\0key", b"\1delta"
 
 
@@ -31,10 +37,13 @@ class Moving:
         self.session.reply(state=MOVE)
         assert self.machine.move_addresses == ["10.0.0.2:50051"]
         assert self.machine.is_move_requested
+        self.start(b"newest")
+
+    def start(self, token):
         self.new = Link(self.machine, self.old)
         self.new.start(self.session.now, False)
         (opening,) = self.written(self.new)
-        assert opening.open.resume_token == b"newest" and opening.open.accepts_move
+        assert opening.open.resume_token == token and opening.open.accepts_move
 
     def opened(self, revision=1):
         opened = session_pb2.Opened(
@@ -170,6 +179,35 @@ def test_a_connection_that_is_not_wanted_any_more_ends():
     moving.old.end(Unavailable("lost"), moving.session.now, 0.0)
     with pytest.raises(Unavailable):
         moving.opened()
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("is_lifted", [False, True])
+def test_an_override_that_begins_or_ends_during_a_move_goes_along(is_open, is_lifted):
+    moving = Moving()
+    if is_lifted:
+        moving.session.reply(state=OVERRIDDEN)
+    # Unanswered: the session cannot move before its answer.
+    record = change(moving.session, "colorInvert", if_revision=1)
+    moving.written(moving.old)
+    moving.begin()
+    if is_open:
+        moving.opened()
+    moving.session.reply(state=RUNNING if is_lifted else OVERRIDDEN)
+    stale = moving.new
+    assert stale.is_over and moving.machine.next is None
+    if not is_open:
+        with pytest.raises(Unavailable):
+            moving.opened()
+    assert isinstance(stale.tick(moving.session.now), Unavailable)
+    moving.machine.end_link(stale)
+    moving.reply(
+        moving.old, accepted=session_pb2.Accepted(revision=4, request_id=record.request_id)
+    )
+    assert moving.old.is_current and moving.machine.move_addresses is not None
+    moving.start(b"lifted" if is_lifted else b"overridden")
+    moving.opened()
+    assert moving.new.is_current
 
 
 def test_a_session_that_does_not_reconnect_ignores_a_request():

@@ -91,6 +91,11 @@ class Link:
         self._machine = machine
         if left is None:
             machine.link = self
+        else:
+            machine.candidate = self
+        #: Whether it was opened with an older state than the newest, so the session does not move to
+        #: it.
+        self.is_stale = False
         #: Whether the session has moved to another connection.
         self.is_retired = False
         #: Whether messages were sent on it.
@@ -164,7 +169,7 @@ class Link:
                     machine.next_sequence, KeyFrameReason.START, now
                 )
             machine.was_opened = True
-        elif machine.move_addresses is None:
+        elif self.is_stale or machine.move_addresses is None:
             raise Unavailable("the connection is not needed any more")
         else:
             machine.next = self
@@ -198,11 +203,11 @@ class Link:
     @property
     def is_over(self) -> bool:
         """Whether the last message was sent on this connection."""
-        return self.is_retired or (self.is_current and self._machine.window.is_over)
+        return self.is_retired or self.is_stale or (self.is_current and self._machine.window.is_over)
 
     def next_message(self, now: float) -> Optional[bytes]:
         """Returns the next message to write; `None` if there is none now."""
-        if self._open_message is not None:
+        if self._open_message is not None and not self.is_stale:
             message, self._open_message = self._open_message, None
             return message
         if not self.is_current:
@@ -488,7 +493,14 @@ class Link:
             return
         changed = state_of(message)
         machine.revision = changed.revision or machine.revision
-        if changed.state is SessionState.OVERRIDDEN:
+        is_overridden = changed.state is SessionState.OVERRIDDEN
+        if is_overridden or (
+            machine.fallback.is_overridden
+            and changed.state in (SessionState.RUNNING, SessionState.PAUSED)
+        ):
+            # Overrides belong to a server: only the newest token brings this one, or its end, to another.
+            machine.restart_move()
+        if is_overridden:
             machine.fallback.set_override(True)
         elif changed.state in (SessionState.RUNNING, SessionState.PAUSED):
             machine.fallback.set_override(False)
@@ -511,6 +523,8 @@ class Link:
         link = self._machine.window.link
         timeout = self._machine.reconnector.open_timeout
         if not self.is_current:
+            if self.is_stale:
+                return Unavailable("the connection is not needed any more")
             if self.opened is None and now - self._started > OPEN_TIMEOUT:
                 return DeadlineExceeded(f"the session was not opened within {OPEN_TIMEOUT:g} s")
             if self.is_retired and now - self._last_activity > SILENCE_LIMIT:

@@ -91,6 +91,8 @@ class SessionMachine:
         self.link: Optional[Link] = None
         #: The first frame of that connection.
         self.first_sequence = 1
+        #: The connection of a move, from the begin of its opening until the move.
+        self.candidate: Optional[Link] = None
         #: The open connection to which the session moves.
         self.next: Optional[Link] = None
         #: The connections that the session has left, with the frames that they may return.
@@ -641,11 +643,20 @@ class SessionMachine:
         if link is None:
             return
         self.link = link
+        self.candidate = None
         self.move_addresses = None
         self.is_moving = False
         link.begin()
         self.wake(MESSAGE)
         self.wake(MOVED)
+
+    def restart_move(self) -> None:
+        """Leaves the connection of a move, which does not know the newest state. A face opens
+        another one if the move is still requested."""
+        link, self.candidate, self.next = self.candidate, None, None
+        if link is not None:
+            link.is_stale = True
+            self.wake(MOVED)
 
     def request_move_key_frame(self, now: float) -> None:
         """Asks the application for the key frame with which the session can move."""
@@ -657,8 +668,8 @@ class SessionMachine:
     def end_link(self, link: Link) -> None:
         """Records the end of a connection that is not the current one. Frames that it has not
         returned are lost."""
-        if self.next is link:
-            self.next = None
+        if self.candidate is link:
+            self.candidate = self.next = None
         self.wake(MOVED)
         for entry in [each for each in self.retired if each[0] is link]:
             self.retired.remove(entry)
@@ -676,6 +687,8 @@ class SessionMachine:
         self.link_error = error
         self.move_addresses = None
         self.is_move_requested = self.is_moving = False
+        if self.next is None:
+            self.restart_move()
         unsent = self.window.close()
         for control in unsent.controls:
             if isinstance(control, PauseRequest):
