@@ -7,7 +7,7 @@ from support.unconnected import Unconnected
 from sidelight import Dropped, DropReason, EncodedImage, Filtered, KeyFrameNeeded
 from sidelight._core.link import Link
 from sidelight.errors import Unavailable
-from sidelight.events import Reconnected
+from sidelight.events import Reconnected, SessionState
 from sidelight.v1 import session_pb2
 
 MOVE = session_pb2.State(
@@ -208,6 +208,43 @@ def test_an_override_that_begins_or_ends_during_a_move_goes_along(is_open, is_li
     moving.start(b"lifted" if is_lifted else b"overridden")
     moving.opened()
     assert moving.new.is_current
+
+
+def test_an_override_at_the_new_server_counts_from_the_move_on():
+    moving = Moving(fallback="pass_through")
+    record = change(moving.session, "colorInvert")
+    moving.written(moving.old)
+    moving.begin()
+    moving.opened()
+    moving.reply(moving.new, state=OVERRIDDEN)
+    machine = moving.machine
+    assert machine.state is SessionState.RUNNING and not machine.fallback.is_overridden
+    assert machine.changes.token == b"newest" and moving.old.is_current
+    moving.reply(moving.old, applied=session_pb2.Applied(revision=2, request_id=record.request_id))
+    assert moving.new.is_current and machine.changes.token == b"overridden"
+    assert machine.state is SessionState.OVERRIDDEN and machine.revision == 2
+    moving.reply(moving.new, applied=session_pb2.Applied(revision=2, first_sequence=1))
+    assert machine.fallback.is_overridden and machine.protects
+
+
+@pytest.mark.parametrize("name", ["DRAINING", "MOVE"])
+def test_a_new_server_that_leaves_is_left_before_the_move(name):
+    moving = Moving()
+    change(moving.session, "colorInvert")
+    moving.written(moving.old)
+    moving.begin()
+    moving.opened()
+    state = session_pb2.State(
+        state=session_pb2.SessionState.Value(f"SESSION_STATE_{name}"), resume_token=b"other",
+        move=session_pb2.Move(addresses=["10.0.0.3:50051"]),
+    )
+    with pytest.raises(Unavailable):
+        moving.reply(moving.new, state=state)
+    assert moving.machine.next is None and moving.machine.changes.token == b"newest"
+    assert moving.machine.move_addresses == ["10.0.0.2:50051"]
+    moving.machine.end_link(moving.new)
+    moving.session.send()
+    assert moving.frames(moving.old) == [1], "the old server goes on"
 
 
 def test_a_session_that_does_not_reconnect_ignores_a_request():

@@ -51,6 +51,11 @@ TICK_INTERVAL = 0.1
 #: The shortest silence, in seconds, after which a connection with frames in flight is replaced.
 STALL_LIMIT = 1.0
 
+#: The states in which a server does not keep a session.
+_LEAVING = (session_pb2.SESSION_STATE_DRAINING, session_pb2.SESSION_STATE_MOVE)
+#: The messages about a session that are kept until it continues on the connection of a move.
+_KEPT_NOTICES = frozenset(("state", "accepted", "applied", "error"))
+
 
 class FetchRing(NamedTuple):
     """A ring to fetch; `Link.finish_opening` takes it."""
@@ -100,6 +105,8 @@ class Link:
         self.is_retired = False
         #: Whether messages were sent on it.
         self.was_used = False
+        #: The messages about the session that came before it continued on this connection.
+        self._early_notices: list[Any] = []
         #: The outcomes in outputs that wait for those of earlier connections.
         self._held_outputs: list[OutputOutcome] = []
         self._descriptions = DescriptionCache()
@@ -197,6 +204,9 @@ class Link:
         machine.window.open(opened.frames_in_flight, first)
         if machine.was_opened:
             machine.notices.push_event(Reconnected(opened.session_id, self._presented_token))
+        early, self._early_notices = self._early_notices, []
+        for reply in early:
+            self._receive_notice(reply.WhichOneof("kind"), reply)
 
     # To the server
 
@@ -332,9 +342,28 @@ class Link:
             if reply.opened.HasField("shared_memory"):
                 return FetchRing(reply.opened.shared_memory, reply.opened.session_id)
             self.finish_opening(None, now)
+        elif kind is not None and self._is_pending:
+            self._receive_early(kind, reply)
         elif kind is not None and (kind == "analysis" or not self.is_retired):
             self._receive_notice(kind, reply)
         return None
+
+    @property
+    def _is_pending(self) -> bool:
+        """Whether the session has not continued on this connection of a move."""
+        return not self.is_current and not self.is_retired
+
+    def _receive_early(self, kind: str, reply: Any) -> None:
+        """Keeps a message that says something about the session only once it continues here.
+
+        Raises `Unavailable` if it does not, because the server leaves it.
+        """
+        if kind == "state" and reply.state.state in _LEAVING:
+            if self._machine.next is self:
+                self._machine.next = None
+            raise Unavailable("the server of a move leaves the session")
+        if kind in _KEPT_NOTICES:
+            self._early_notices.append(reply)
 
     def _check_outputs(self, opened: Any) -> None:
         """Raises `SidelightError` if the server has ignored named outputs: the pictures would be
