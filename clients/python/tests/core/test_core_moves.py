@@ -6,7 +6,7 @@ from support.unconnected import Unconnected
 
 from sidelight import Dropped, DropReason, EncodedImage, Filtered, KeyFrameNeeded
 from sidelight._core.link import Link
-from sidelight.errors import Unavailable
+from sidelight.errors import DeadlineExceeded, Unavailable
 from sidelight.events import Reconnected, SessionState
 from sidelight.v1 import session_pb2
 
@@ -33,8 +33,12 @@ class Moving:
         self.old = self.session.link
         self.machine = self.session.machine
 
-    def begin(self):
-        self.session.reply(state=MOVE)
+    def begin(self, time_left=None):
+        state = session_pb2.State()
+        state.CopyFrom(MOVE)
+        if time_left is not None:
+            state.move.time_left.FromNanoseconds(int(time_left * 1e9))
+        self.session.reply(state=state)
         assert self.machine.move_addresses == ["10.0.0.2:50051"]
         assert self.machine.is_move_requested
         self.start(b"newest")
@@ -245,6 +249,15 @@ def test_a_new_server_that_leaves_is_left_before_the_move(name):
     moving.machine.end_link(moving.new)
     moving.session.send()
     assert moving.frames(moving.old) == [1], "the old server goes on"
+
+
+@pytest.mark.parametrize("time_left, limit", [(None, 5), (120, 5), (8, 2), (0.4, 0.3)])
+def test_an_attempt_leaves_time_for_others(time_left, limit):
+    moving = Moving()
+    moving.begin(time_left)
+    started = moving.session.now
+    assert moving.new.tick(started + limit - 0.01) is None
+    assert isinstance(moving.new.tick(started + limit + 0.01), DeadlineExceeded)
 
 
 def test_a_session_that_does_not_reconnect_ignores_a_request():

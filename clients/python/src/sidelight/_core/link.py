@@ -36,7 +36,7 @@ from .delivery import Pending
 from .frames import DescriptionCache, metadata_of, place_of
 from .machine import SessionMachine
 from .notices import LATENCY_WINDOW
-from .reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
+from .reconnect import SILENCE_LIMIT
 from .references import encoded
 from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
@@ -518,7 +518,10 @@ class Link:
         if message.resume_token:
             machine.changes.token = message.resume_token
         if message.state == session_pb2.SESSION_STATE_MOVE:
-            machine.request_move(message.move.addresses)
+            move, time_left = message.move, None
+            if move.HasField("time_left"):
+                time_left = move.time_left.seconds + move.time_left.nanos / 1e9
+            machine.request_move(move.addresses, time_left)
             return
         changed = state_of(message)
         machine.revision = changed.revision or machine.revision
@@ -554,8 +557,9 @@ class Link:
         if not self.is_current:
             if self.is_stale:
                 return Unavailable("the connection is not needed any more")
-            if self.opened is None and now - self._started > OPEN_TIMEOUT:
-                return DeadlineExceeded(f"the session was not opened within {OPEN_TIMEOUT:g} s")
+            timeout = self._machine.move_timeout
+            if self.opened is None and now - self._started > timeout:
+                return DeadlineExceeded(f"the session was not opened within {timeout:.2g} s")
             if self.is_retired and now - self._last_activity > SILENCE_LIMIT:
                 return Unavailable(f"the server has been silent for {SILENCE_LIMIT:g} s")
             return None

@@ -33,7 +33,7 @@ from .frames import info_of
 from .notices import Notices
 from .options import SessionOptions
 from .outputs import OUTPUT_LIMIT, SERVER_LIMIT, OutputQueue
-from .reconnect import Reconnector
+from .reconnect import OPEN_TIMEOUT, Reconnector, move_timeout
 from .rates import RateController
 from .references import References, encoded
 from .replies import client_outcome, is_encoded_result
@@ -99,6 +99,8 @@ class SessionMachine:
         self.retired: list[tuple[Link, range]] = []
         #: The server's preferred addresses, from the request to move until it is fulfilled.
         self.move_addresses: Optional[list[str]] = None
+        #: The seconds that an attempt to open a connection of that move may take.
+        self.move_timeout = OPEN_TIMEOUT
         #: Whether a face has not noticed the request.
         self.is_move_requested = False
         #: Whether a face fulfils a request.
@@ -602,10 +604,14 @@ class SessionMachine:
 
     # Moving
 
-    def request_move(self, addresses: Sequence[str]) -> None:
-        """Records that the server asks to continue elsewhere."""
+    def request_move(self, addresses: Sequence[str], time_left: Optional[float]) -> None:
+        """Records that the server asks to continue elsewhere.
+
+        - `time_left`: The seconds after which it ends the session; `None` if it does not tell.
+        """
         if self.options.open.accepts_move:
             self.move_addresses = list(addresses)
+            self.move_timeout = move_timeout(time_left)
             self.is_move_requested = not self.is_moving
             self.is_moving = True
 
