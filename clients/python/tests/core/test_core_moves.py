@@ -260,6 +260,19 @@ def test_an_attempt_leaves_time_for_others(time_left, limit):
     assert isinstance(moving.new.tick(started + limit + 0.01), DeadlineExceeded)
 
 
+def test_a_slow_frame_on_the_old_connection_is_not_lost():
+    moving = Moving(drop_policy="never_drop")
+    moving.session.send()
+    moving.frames(moving.old)
+    moving.begin()
+    moving.opened()
+    assert moving.old.is_retired
+    left = moving.session.now + 60  # The server had been silent before, too.
+    assert moving.old.tick(left) is None
+    assert moving.old.tick(left + 9.9) is None
+    assert isinstance(moving.old.tick(left + 10.1), Unavailable)
+
+
 def test_a_session_that_does_not_reconnect_ignores_a_request():
     session = Unconnected(reconnect=False)
     assert not session.open().accepts_move

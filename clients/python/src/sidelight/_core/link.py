@@ -36,7 +36,7 @@ from .delivery import Pending
 from .frames import DescriptionCache, metadata_of, place_of
 from .machine import SessionMachine
 from .notices import LATENCY_WINDOW
-from .reconnect import SILENCE_LIMIT
+from .reconnect import LEFT_SILENCE_LIMIT, SILENCE_LIMIT
 from .references import encoded
 from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
@@ -115,6 +115,8 @@ class Link:
         self._presented_token = False
         self._started = 0.0
         self._last_activity = 0.0
+        #: The time since which the session has been on another connection.
+        self._left: Optional[float] = None
         self._pinged: Optional[float] = None
         #: The time since which frames in flight wait without any message of the server.
         self._silent_since: Optional[float] = None
@@ -560,8 +562,11 @@ class Link:
             timeout = self._machine.move_timeout
             if self.opened is None and now - self._started > timeout:
                 return DeadlineExceeded(f"the session was not opened within {timeout:.2g} s")
-            if self.is_retired and now - self._last_activity > SILENCE_LIMIT:
-                return Unavailable(f"the server has been silent for {SILENCE_LIMIT:g} s")
+            if self.is_retired:
+                if self._left is None:
+                    self._left = now
+                if now - max(self._left, self._last_activity) > LEFT_SILENCE_LIMIT:
+                    return Unavailable(f"the server has been silent for {LEFT_SILENCE_LIMIT:g} s")
             return None
         if link == OPENING and now - self._started > timeout:
             return DeadlineExceeded(f"the session was not opened within {timeout:.2g} s")

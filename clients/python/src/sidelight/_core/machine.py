@@ -655,6 +655,7 @@ class SessionMachine:
         link.begin()
         self.wake(MESSAGE)
         self.wake(MOVED)
+        self.wake(ALONE)  # Whoever waits for it serves the connection that was left.
 
     def restart_move(self) -> None:
         """Leaves the connection of a move, which does not know the newest state. A face opens

@@ -26,6 +26,9 @@ SILENT_ATTEMPTS = 10
 _SILENT_OPENING = (0.25, 1.5)
 #: The seconds without an answer to a ping after which the connection counts as lost.
 SILENCE_LIMIT = 3.0
+#: The seconds of silence after which frames in flight on a connection that was left count as lost. It
+#: is longer because no ping tells a slow server from a lost one.
+LEFT_SILENCE_LIMIT = 10.0
 
 _TRANSIENT = frozenset(
     ("UNAVAILABLE", "CANCELLED", "UNKNOWN", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED")
