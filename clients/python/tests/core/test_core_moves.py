@@ -1,7 +1,7 @@
 """Moves of a session without a server: two connections, of which a test plays both servers."""
 
 import pytest
-from support.steps import change
+from support.steps import change, update
 from support.unconnected import Unconnected
 
 from sidelight import Dropped, DropReason, EncodedImage, Filtered, KeyFrameNeeded
@@ -27,8 +27,8 @@ KEY, DELTA = b"\0key", b"\1delta"
 class Moving:
     """A session that its server has asked to move, and its two connections."""
 
-    def __init__(self, **options):
-        self.session = Unconnected(**options)
+    def __init__(self, pipeline=None, **options):
+        self.session = Unconnected(pipeline, **options)
         self.session.open(capacity=8)
         self.old = self.session.link
         self.machine = self.session.machine
@@ -134,29 +134,91 @@ def test_a_loss_after_a_move_does_not_lose_the_frames_of_the_old_connection():
 
 def test_the_open_connection_of_a_move_takes_the_place_of_a_lost_one():
     moving = Moving(fallback="drop")
+    moving.session.send(EncodedImage("vp8", KEY))
     record = change(moving.session, "colorInvert")
     moving.written(moving.old)
     moving.begin()
     moving.opened()
-    assert moving.old.is_current, "the change has no answer"
+    assert moving.old.is_current, "no key frame follows"
     assert moving.old.end(Unavailable("lost"), moving.session.now, 0.0) is None
     assert moving.new.is_current and not moving.machine.is_over
     (select,) = moving.written(moving.new)
     assert select.select.request_id == record.request_id
 
 
-def test_a_change_that_the_token_does_not_know_is_repeated():
+@pytest.mark.parametrize("is_applied", [False, True])
+def test_a_change_that_the_token_does_not_know_is_repeated(is_applied):
     moving = Moving()
     moving.begin()
     record = change(moving.session, "colorInvert")
     (select,) = moving.written(moving.old)
     assert select.select.request_id == record.request_id
+    if is_applied:
+        applied = session_pb2.Applied(revision=2, request_id=record.request_id)
+        moving.reply(moving.old, applied=applied)
     moving.opened()
-    assert moving.old.is_current, "the change has no answer"
-    moving.reply(moving.old, applied=session_pb2.Applied(revision=2, request_id=record.request_id))
     assert moving.new.is_current
     (select,) = moving.written(moving.new)
-    assert select.select.pipeline_text == "colorInvert" and select.select.request_id == 0
+    assert select.select.pipeline_text == "colorInvert"
+    assert select.select.request_id == (0 if is_applied else record.request_id)
+
+
+@pytest.mark.parametrize("is_draining", [False, True])
+def test_continuous_changes_do_not_delay_a_move(is_draining):
+    moving = Moving("s: gaussianBlur")
+    moving.begin()
+    if is_draining:
+        state = session_pb2.State(state=session_pb2.SESSION_STATE_DRAINING)
+        moving.session.reply(state=state)
+    records = []
+    for radius in range(4):
+        records.append(update(moving.session, radius=radius))
+        moving.written(moving.old)
+    moving.opened()
+    assert moving.new.is_current
+    changes = [each.update for each in moving.written(moving.new)]
+    sent = records[-1:] if is_draining else records  # Those that wait are merged.
+    assert [each.request_id for each in changes] == [each.request_id for each in sent]
+    for each in sent:
+        accepted = session_pb2.Accepted(revision=2, request_id=each.request_id)
+        moving.reply(moving.new, accepted=accepted)
+    assert [each.revision for each in records] == [2] * 4
+
+
+def test_changes_keep_their_order_over_a_move_of_a_session_that_drains():
+    moving = Moving()
+    for _ in range(9):
+        moving.session.send()
+        moving.written(moving.old)
+    pauses = moving.machine.request_pause
+    change(moving.session, "colorInvert")
+    pauses(None)
+    moving.begin()
+    assert moving.written(moving.old) == [], "they wait behind a frame without a credit"
+    moving.session.reply(state=session_pb2.State(state=session_pb2.SESSION_STATE_DRAINING))
+    change(moving.session, "faceBlur")
+    pauses(False)
+    moving.opened()
+    assert moving.new.is_current
+    moving.filtered(moving.old, 1)
+    assert moving.outcomes() == [(Filtered, 1)]
+    written = moving.written(moving.new)
+    kinds = [each.WhichOneof("kind") for each in written]
+    assert kinds == ["frame", "select", "resume", "select", "pause"]
+    assert written[3].select.pipeline_text == "faceBlur"
+
+
+def test_a_change_that_requires_a_revision_is_answered_before_a_move():
+    moving = Moving()
+    moving.begin()
+    record = change(moving.session, "colorInvert", if_revision=1)
+    moving.written(moving.old)
+    moving.opened()
+    assert moving.old.is_current, "the change has no answer"
+    moving.reply(
+        moving.old, accepted=session_pb2.Accepted(revision=2, request_id=record.request_id)
+    )
+    assert moving.new.is_current and record.revision == 2
 
 
 def test_encoded_video_moves_at_a_key_frame_which_is_asked_for():
@@ -216,7 +278,7 @@ def test_an_override_that_begins_or_ends_during_a_move_goes_along(is_open, is_li
 
 def test_an_override_at_the_new_server_counts_from_the_move_on():
     moving = Moving(fallback="pass_through")
-    record = change(moving.session, "colorInvert")
+    record = change(moving.session, "colorInvert", if_revision=1)
     moving.written(moving.old)
     moving.begin()
     moving.opened()
@@ -234,7 +296,7 @@ def test_an_override_at_the_new_server_counts_from_the_move_on():
 @pytest.mark.parametrize("name", ["DRAINING", "MOVE"])
 def test_a_new_server_that_leaves_is_left_before_the_move(name):
     moving = Moving()
-    change(moving.session, "colorInvert")
+    change(moving.session, "colorInvert", if_revision=1)
     moving.written(moving.old)
     moving.begin()
     moving.opened()

@@ -427,6 +427,13 @@ class SessionMachine:
 
     # Changes
 
+    @property
+    def _queues(self) -> bool:
+        """Whether messages that are added now wait behind earlier ones, to be sent on this connection
+        or on the one that the session is about to move to."""
+        link = self.window.link
+        return link == OPEN or (link == DRAINING and self.is_moving)
+
     def change(self, message: Any, is_conditional: bool) -> ChangeRecord:
         """Requests a change of the pipeline.
 
@@ -435,7 +442,8 @@ class SessionMachine:
         window = self.window
         if window.is_finished or self.is_over:
             raise self.refusal(self._end_message("changes"))
-        mergeable = window.last_entry if window.keeps else None
+        keeps = window.keeps or self._queues
+        mergeable = window.last_entry if keeps else None
         if not self.changes.can_merge(message, is_conditional, mergeable):
             mergeable = None
         if mergeable is None:
@@ -443,7 +451,7 @@ class SessionMachine:
         entry, record = self.changes.record(message, is_conditional, mergeable)
         if entry is None:
             return record
-        if window.keeps:
+        if keeps:
             window.push(entry)
         else:
             # Requested when the session is open again.
@@ -459,7 +467,7 @@ class SessionMachine:
         request = PauseRequest(pass_through)
         if not self.window.replace_last(request):
             self.window.require_space()
-            if self.window.keeps:
+            if self.window.keeps or self._queues:
                 self.window.push(request)
             else:
                 self.pause = request
@@ -480,11 +488,11 @@ class SessionMachine:
         if last is not None and last.message.output == change.output:
             merge(last.message, change)
             return
-        is_open = window.link == OPEN
-        if is_open:
+        queues = self._queues
+        if queues:
             window.require_space()
             window.push(EncoderChange(change))
-        self.encoders.record(change, is_open)
+        self.encoders.record(change, queues)
 
     def set_composition(self, composition: session_pb2.Composition) -> None:
         """Changes the composition, on this connection and on later ones.
@@ -497,11 +505,11 @@ class SessionMachine:
         window = self.window
         if window.is_finished or self.is_over:
             raise self.refusal(self._end_message("changes"))
-        is_open = window.link == OPEN
-        if is_open:
+        queues = self._queues
+        if queues:
             window.require_space()
         message = self.encoders.record_composition(composition)
-        if is_open:
+        if queues:
             window.push(RawMessage(message))
 
     def request_key_frame(self, output: str = "") -> None:
@@ -630,11 +638,11 @@ class SessionMachine:
         return image is None or image.is_key_frame
 
     def _move_if_possible(self) -> None:
-        """Moves to the next connection as soon as no frame is lost by it, and all changes have
-        their answers."""
+        """Moves to the next connection as soon as no frame is lost by it, and changes without an
+        answer can be repeated there."""
         window = self.window
         is_open = window.link == OPEN and not window.is_drained and self._starts_anew
-        if (is_open or window.link == DRAINING) and self.changes.are_answered:
+        if (is_open or window.link == DRAINING) and self.changes.are_repeatable:
             first = self._first_waiting
             end = self.next_sequence if first is None else first.sequence
             link = self.link
