@@ -4,8 +4,9 @@ import pytest
 from support.steps import change, update
 from support.unconnected import Unconnected
 
-from sidelight import Dropped, DropReason, EncodedImage, Filtered, KeyFrameNeeded
+from sidelight import Dropped, DropReason, EncodedImage, Filtered, KeyFrameNeeded, NamedOutput, Output
 from sidelight._core.link import Link
+from sidelight._core.machine import OUTPUT
 from sidelight.errors import DeadlineExceeded, Unavailable
 from sidelight.events import Reconnected, SessionState
 from sidelight.v1 import session_pb2
@@ -333,6 +334,37 @@ def test_a_slow_frame_on_the_old_connection_is_not_lost():
     assert moving.old.tick(left) is None
     assert moving.old.tick(left + 9.9) is None
     assert isinstance(moving.old.tick(left + 10.1), Unavailable)
+
+
+@pytest.mark.parametrize("ends", [(0, 1), (1, 0)])
+def test_outcomes_in_outputs_keep_their_order_over_two_moves(ends):
+    moving = Moving(outputs=[NamedOutput("small", Output(width=2, height=2))])
+    links = [moving.old]
+
+    def output(sequence):
+        frame = session_pb2.FilteredFrame(sequence=sequence, disposition=1, output="small")
+        frame.image.format, frame.image.width, frame.image.height = 4, 2, 2
+        frame.image.inline = b"done"
+        moving.reply(links[sequence - 1], frame=frame)
+
+    for token in (b"newest", b"newest"):
+        moving.session.send()
+        moving.written(links[-1])
+        moving.reply(links[-1], state=MOVE)
+        moving.start(token)
+        moving.opened()
+        links.append(moving.new)
+        assert moving.new.is_current
+    moving.session.send()
+    moving.written(moving.new)
+    for sequence in (3, 2, 1):
+        output(sequence)
+    for index in ends:
+        moving.machine.end_link(links[index])
+    taken = []
+    while moving.machine.outputs.is_ready:
+        taken.append(moving.machine.take(OUTPUT)[0].outcome.sequence)
+    assert taken == [1, 2, 3]
 
 
 def test_a_session_that_does_not_reconnect_ignores_a_request():

@@ -187,6 +187,8 @@ class Link:
     def begin(self) -> None:
         """Begins to send messages on the connection."""
         machine, opened = self._machine, self.opened
+        if self not in machine.output_links:
+            machine.output_links.append(self)
         self.was_used = True
         waiting = machine.window.waiting
         machine.first_sequence = waiting[0].sequence if waiting else machine.next_sequence
@@ -457,7 +459,7 @@ class Link:
             sent = self._machine.pending.get(message.sequence)
             submitted = sent.submitted if sent else self._submitted.get(message.sequence, now)
             outcome = returned_outcome(pending, message, view, now - submitted)
-        if self._machine.retired and not self.is_retired:
+        if self._machine.output_links[:1] != [self]:
             self._held_outputs.append(OutputOutcome(message.output, outcome))
         else:
             self._machine.push_output(OutputOutcome(message.output, outcome))

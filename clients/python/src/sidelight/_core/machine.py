@@ -97,6 +97,9 @@ class SessionMachine:
         self.next: Optional[Link] = None
         #: The connections that the session has left, with the frames that they may return.
         self.retired: list[tuple[Link, range]] = []
+        #: Those connections and the current one, in the order of their frames; ended ones stay while
+        #: an earlier one may return outcomes in outputs.
+        self.output_links: list[Link] = []
         #: The server's preferred addresses, from the request to move until it is fulfilled.
         self.move_addresses: Optional[list[str]] = None
         #: The seconds that an attempt to open a connection of that move may take.
@@ -663,6 +666,7 @@ class SessionMachine:
         link.begin()
         self.wake(MESSAGE)
         self.wake(MOVED)
+        self._push_held_outputs()
         self.wake(ALONE)  # Whoever waits for it serves the connection that was left.
 
     def restart_move(self) -> None:
@@ -693,8 +697,16 @@ class SessionMachine:
                 if pending is not None:
                     self.window.outstanding = max(0, self.window.outstanding - 1)
                     self.settle_at_client(pending, DropReason.DISCONNECTED, DropStage.UNKNOWN)
-        if self.link is not None and not self.retired:
-            self.link.push_held_outputs()
+        self._push_held_outputs()
+
+    def _push_held_outputs(self) -> None:
+        """Adds the outcomes in outputs that no longer wait for those of earlier connections."""
+        links = self.output_links
+        while links:
+            links[0].push_held_outputs()
+            if links[0] is self.link or any(each is links[0] for each, _ in self.retired):
+                return
+            links.pop(0)
 
     def lose_connection(self, error: SidelightError) -> None:
         """Records that the connection is lost. Frames in flight get their outcomes, and changes
