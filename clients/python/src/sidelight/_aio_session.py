@@ -33,7 +33,7 @@ from ._core.machine import (
     OVER,
 )
 from ._core.options import SessionOptions
-from ._core.reconnect import SILENCE_LIMIT, move_delay
+from ._core.reconnect import move_delay
 from ._packets import FrameLike
 from ._tracing import current_traceparent
 from .errors import DeadlineExceeded, SidelightError, Unavailable
@@ -170,7 +170,7 @@ class Session(SessionBase[Change]):
             while True:
                 error = await self._serve(connection)
                 if error is None and connection.link.is_current:
-                    await self._wait(ALONE, SILENCE_LIMIT)
+                    await self._wait(ALONE, None)
                 delay = self._update(self._end_connection, connection, error, random.random())
                 is_left = not connection.link.is_current
                 if is_left or delay is None or await self._wait(FINISHED, delay):
@@ -190,7 +190,8 @@ class Session(SessionBase[Change]):
             await self._serve_from(connection)
             if connection.link.was_used:
                 return
-            attempt += 1
+            if not connection.link.is_stale:
+                attempt += 1
 
     def _start_mover(self) -> None:
         self._machine.is_move_requested = False

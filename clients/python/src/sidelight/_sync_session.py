@@ -29,7 +29,7 @@ from ._core.machine import (
     OVER,
 )
 from ._core.options import SessionOptions
-from ._core.reconnect import SILENCE_LIMIT, move_delay
+from ._core.reconnect import move_delay
 from ._sync_stream import filter_all
 from ._packets import FrameLike
 from ._tracing import current_traceparent
@@ -159,7 +159,7 @@ class Session(SessionBase[Change]):
             while True:
                 error = self._serve(connection)
                 if error is None and connection.link.is_current:
-                    self._wait(ALONE, SILENCE_LIMIT)
+                    self._wait(ALONE, None)
                 delay = self._update(self._end_connection, connection, error, random.random())
                 is_left = not connection.link.is_current
                 if is_left or delay is None or self._wait(FINISHED, delay):
@@ -179,7 +179,8 @@ class Session(SessionBase[Change]):
             self._serve_from(connection)
             if connection.link.was_used:
                 return
-            attempt += 1
+            if not connection.link.is_stale:
+                attempt += 1
 
     def _start_mover(self) -> None:
         self._machine.is_move_requested = False

@@ -11,8 +11,8 @@ import pytest
 from support.pictures import random_image
 from support.running_server import RunningServer
 
-from sidelight import Filtered, InvalidArgument, PermissionDenied, Unavailable
-from sidelight.events import Reconnected, StateChanged
+from sidelight import Filtered, InvalidArgument, Output, PermissionDenied, Unavailable
+from sidelight.events import Reconnected, SessionState, StateChanged
 
 MOVES = 30
 LIMIT = 60
@@ -48,6 +48,13 @@ class Moves:
     def wait_for(self, count):
         with self._changed:
             assert self._changed.wait_for(lambda: self.count() >= count, LIMIT), self.events
+
+    def wait_for_state(self, state):
+        def is_reached():
+            return any(isinstance(each, StateChanged) and each.state is state for each in self.events)
+
+        with self._changed:
+            assert self._changed.wait_for(is_reached, LIMIT), self.events
 
 
 def test_thirty_moves_lose_no_frame(face, servers):
@@ -131,6 +138,38 @@ def test_workers_that_shut_down_hand_their_sessions_over(face, servers):
             thread.join(LIMIT)
             assert moves.count() >= 1
             assert session.counts.filtered == session.counts.received
+
+
+def test_an_override_that_begins_during_a_move_is_in_force_after_it(face, servers):
+    pytest.importorskip("av")
+    from support.encoded_videos import Encoder, picture
+
+    addresses = [each.tcp for each in servers]
+    with face.connect(addresses[0]) as first, face.connect(addresses[1]) as second:
+        if not any(each.decodes for each in first.info().codecs):
+            pytest.skip("the server was built without Codecs")
+        encoder, image, label = Encoder("vp8"), picture(0), f"moving {face.name}"
+        with first.session(output=Output(format="i420"), label=label) as session:
+            moves = Moves(session)
+
+            def is_inverted(**options):
+                outcome = session.filter(encoder.frame(image=image, **options), timeout=LIMIT)
+                assert isinstance(outcome, Filtered), outcome
+                column = 18  # The brightest.
+                return outcome.image.plane(0)[column] < image.plane(0)[column] - 30
+
+            assert not is_inverted()
+            first.sessions.move(session.id, addresses[1])
+            while not second.sessions.list(label=label):
+                assert not is_inverted()
+            # The session waits there for a key frame.
+            first.sessions.override(session.id, "colorInvert", for_=600, reason="test")
+            moves.wait_for_state(SessionState.OVERRIDDEN)
+            while not moves.count():
+                assert is_inverted(is_key_frame=True)
+            assert is_inverted()
+            reasons = [each.override_reason for each in second.sessions.list(label=label)]
+            assert "test" in reasons
 
 
 def test_an_operator_closes_a_session_with_a_reason(face, servers):

@@ -168,18 +168,13 @@ class ChangeLog:
         self._has_newer_changes = False
 
     @property
-    def are_answered(self) -> bool:
-        """Whether the server has answered all changes that were sent."""
-        return all(each.is_accepted or not each.is_sent for each in self._entries)
+    def are_repeatable(self) -> bool:
+        """Whether all changes that are not in force can be requested again on another connection."""
+        return not any(map(_is_undecidable, self._entries))
 
     def lose(self) -> list[Entry]:
-        """Removes and returns the changes that a lost connection makes undecidable: they required a
-        revision, were sent and not answered, so they must not be requested twice."""
-        lost = [
-            each
-            for each in self._entries
-            if each.is_sent and each.is_conditional and not each.is_accepted
-        ]
+        """Removes and returns the changes that a lost connection makes undecidable."""
+        lost = [each for each in self._entries if _is_undecidable(each)]
         if lost:
             self._undecided = self.protection
             for entry in lost:
@@ -230,6 +225,12 @@ class ChangeLog:
                 selection.apply(entry.message)
                 hidden |= selection.protection
         return hidden
+
+
+def _is_undecidable(entry: Entry) -> bool:
+    """Whether a change required a revision, was sent and is not answered, so it must not be requested
+    twice."""
+    return entry.is_sent and entry.is_conditional and not entry.is_accepted
 
 
 def _is_empty(select: session_pb2.Select) -> bool:

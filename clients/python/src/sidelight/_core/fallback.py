@@ -28,6 +28,11 @@ class Fallback:
         self._is_overridden = False
         self._is_uncertain = False
 
+    @property
+    def is_overridden(self) -> bool:
+        """Whether an operator's override counts as in force."""
+        return self._is_overridden
+
     def set_override(self, is_overridden: bool) -> None:
         """Records whether an operator's override is in force."""
         self._is_overridden = is_overridden

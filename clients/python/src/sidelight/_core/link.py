@@ -36,7 +36,7 @@ from .delivery import Pending
 from .frames import DescriptionCache, metadata_of, place_of
 from .machine import SessionMachine
 from .notices import LATENCY_WINDOW
-from .reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
+from .reconnect import LEFT_SILENCE_LIMIT, SILENCE_LIMIT
 from .references import encoded
 from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
@@ -50,6 +50,11 @@ PING_INTERVAL = 5.0
 TICK_INTERVAL = 0.1
 #: The shortest silence, in seconds, after which a connection with frames in flight is replaced.
 STALL_LIMIT = 1.0
+
+#: The states in which a server does not keep a session.
+_LEAVING = (session_pb2.SESSION_STATE_DRAINING, session_pb2.SESSION_STATE_MOVE)
+#: The messages about a session that are kept until it continues on the connection of a move.
+_KEPT_NOTICES = frozenset(("state", "accepted", "applied", "error"))
 
 
 class FetchRing(NamedTuple):
@@ -91,10 +96,17 @@ class Link:
         self._machine = machine
         if left is None:
             machine.link = self
+        else:
+            machine.candidate = self
+        #: Whether it was opened with an older state than the newest, so the session does not move to
+        #: it.
+        self.is_stale = False
         #: Whether the session has moved to another connection.
         self.is_retired = False
         #: Whether messages were sent on it.
         self.was_used = False
+        #: The messages about the session that came before it continued on this connection.
+        self._early_notices: list[Any] = []
         #: The outcomes in outputs that wait for those of earlier connections.
         self._held_outputs: list[OutputOutcome] = []
         self._descriptions = DescriptionCache()
@@ -103,6 +115,8 @@ class Link:
         self._presented_token = False
         self._started = 0.0
         self._last_activity = 0.0
+        #: The time since which the session has been on another connection.
+        self._left: Optional[float] = None
         self._pinged: Optional[float] = None
         #: The time since which frames in flight wait without any message of the server.
         self._silent_since: Optional[float] = None
@@ -164,7 +178,7 @@ class Link:
                     machine.next_sequence, KeyFrameReason.START, now
                 )
             machine.was_opened = True
-        elif machine.move_addresses is None:
+        elif self.is_stale or machine.move_addresses is None:
             raise Unavailable("the connection is not needed any more")
         else:
             machine.next = self
@@ -173,6 +187,8 @@ class Link:
     def begin(self) -> None:
         """Begins to send messages on the connection."""
         machine, opened = self._machine, self.opened
+        if self not in machine.output_links:
+            machine.output_links.append(self)
         self.was_used = True
         waiting = machine.window.waiting
         machine.first_sequence = waiting[0].sequence if waiting else machine.next_sequence
@@ -192,17 +208,20 @@ class Link:
         machine.window.open(opened.frames_in_flight, first)
         if machine.was_opened:
             machine.notices.push_event(Reconnected(opened.session_id, self._presented_token))
+        early, self._early_notices = self._early_notices, []
+        for reply in early:
+            self._receive_notice(reply.WhichOneof("kind"), reply)
 
     # To the server
 
     @property
     def is_over(self) -> bool:
         """Whether the last message was sent on this connection."""
-        return self.is_retired or (self.is_current and self._machine.window.is_over)
+        return self.is_retired or self.is_stale or (self.is_current and self._machine.window.is_over)
 
     def next_message(self, now: float) -> Optional[bytes]:
         """Returns the next message to write; `None` if there is none now."""
-        if self._open_message is not None:
+        if self._open_message is not None and not self.is_stale:
             message, self._open_message = self._open_message, None
             return message
         if not self.is_current:
@@ -327,9 +346,28 @@ class Link:
             if reply.opened.HasField("shared_memory"):
                 return FetchRing(reply.opened.shared_memory, reply.opened.session_id)
             self.finish_opening(None, now)
+        elif kind is not None and self._is_pending:
+            self._receive_early(kind, reply)
         elif kind is not None and (kind == "analysis" or not self.is_retired):
             self._receive_notice(kind, reply)
         return None
+
+    @property
+    def _is_pending(self) -> bool:
+        """Whether the session has not continued on this connection of a move."""
+        return not self.is_current and not self.is_retired
+
+    def _receive_early(self, kind: str, reply: Any) -> None:
+        """Keeps a message that says something about the session only once it continues here.
+
+        Raises `Unavailable` if it does not, because the server leaves it.
+        """
+        if kind == "state" and reply.state.state in _LEAVING:
+            if self._machine.next is self:
+                self._machine.next = None
+            raise Unavailable("the server of a move leaves the session")
+        if kind in _KEPT_NOTICES:
+            self._early_notices.append(reply)
 
     def _check_outputs(self, opened: Any) -> None:
         """Raises `SidelightError` if the server has ignored named outputs: the pictures would be
@@ -421,7 +459,7 @@ class Link:
             sent = self._machine.pending.get(message.sequence)
             submitted = sent.submitted if sent else self._submitted.get(message.sequence, now)
             outcome = returned_outcome(pending, message, view, now - submitted)
-        if self._machine.retired and not self.is_retired:
+        if self._machine.output_links[:1] != [self]:
             self._held_outputs.append(OutputOutcome(message.output, outcome))
         else:
             self._machine.push_output(OutputOutcome(message.output, outcome))
@@ -484,11 +522,21 @@ class Link:
         if message.resume_token:
             machine.changes.token = message.resume_token
         if message.state == session_pb2.SESSION_STATE_MOVE:
-            machine.request_move(message.move.addresses)
+            move, time_left = message.move, None
+            if move.HasField("time_left"):
+                time_left = move.time_left.seconds + move.time_left.nanos / 1e9
+            machine.request_move(move.addresses, time_left)
             return
         changed = state_of(message)
         machine.revision = changed.revision or machine.revision
-        if changed.state is SessionState.OVERRIDDEN:
+        is_overridden = changed.state is SessionState.OVERRIDDEN
+        if is_overridden or (
+            machine.fallback.is_overridden
+            and changed.state in (SessionState.RUNNING, SessionState.PAUSED)
+        ):
+            # Overrides belong to a server: only the newest token brings this one, or its end, to another.
+            machine.restart_move()
+        if is_overridden:
             machine.fallback.set_override(True)
         elif changed.state in (SessionState.RUNNING, SessionState.PAUSED):
             machine.fallback.set_override(False)
@@ -511,10 +559,16 @@ class Link:
         link = self._machine.window.link
         timeout = self._machine.reconnector.open_timeout
         if not self.is_current:
-            if self.opened is None and now - self._started > OPEN_TIMEOUT:
-                return DeadlineExceeded(f"the session was not opened within {OPEN_TIMEOUT:g} s")
-            if self.is_retired and now - self._last_activity > SILENCE_LIMIT:
-                return Unavailable(f"the server has been silent for {SILENCE_LIMIT:g} s")
+            if self.is_stale:
+                return Unavailable("the connection is not needed any more")
+            timeout = self._machine.move_timeout
+            if self.opened is None and now - self._started > timeout:
+                return DeadlineExceeded(f"the session was not opened within {timeout:.2g} s")
+            if self.is_retired:
+                if self._left is None:
+                    self._left = now
+                if now - max(self._left, self._last_activity) > LEFT_SILENCE_LIMIT:
+                    return Unavailable(f"the server has been silent for {LEFT_SILENCE_LIMIT:g} s")
             return None
         if link == OPENING and now - self._started > timeout:
             return DeadlineExceeded(f"the session was not opened within {timeout:.2g} s")

@@ -33,7 +33,7 @@ from .frames import info_of
 from .notices import Notices
 from .options import SessionOptions
 from .outputs import OUTPUT_LIMIT, SERVER_LIMIT, OutputQueue
-from .reconnect import Reconnector
+from .reconnect import OPEN_TIMEOUT, Reconnector, move_timeout
 from .rates import RateController
 from .references import References, encoded
 from .replies import client_outcome, is_encoded_result
@@ -91,12 +91,19 @@ class SessionMachine:
         self.link: Optional[Link] = None
         #: The first frame of that connection.
         self.first_sequence = 1
+        #: The connection of a move, from the begin of its opening until the move.
+        self.candidate: Optional[Link] = None
         #: The open connection to which the session moves.
         self.next: Optional[Link] = None
         #: The connections that the session has left, with the frames that they may return.
         self.retired: list[tuple[Link, range]] = []
+        #: Those connections and the current one, in the order of their frames; ended ones stay while
+        #: an earlier one may return outcomes in outputs.
+        self.output_links: list[Link] = []
         #: The server's preferred addresses, from the request to move until it is fulfilled.
         self.move_addresses: Optional[list[str]] = None
+        #: The seconds that an attempt to open a connection of that move may take.
+        self.move_timeout = OPEN_TIMEOUT
         #: Whether a face has not noticed the request.
         self.is_move_requested = False
         #: Whether a face fulfils a request.
@@ -423,6 +430,13 @@ class SessionMachine:
 
     # Changes
 
+    @property
+    def _queues(self) -> bool:
+        """Whether messages that are added now wait behind earlier ones, to be sent on this connection
+        or on the one that the session is about to move to."""
+        link = self.window.link
+        return link == OPEN or (link == DRAINING and self.is_moving)
+
     def change(self, message: Any, is_conditional: bool) -> ChangeRecord:
         """Requests a change of the pipeline.
 
@@ -431,7 +445,8 @@ class SessionMachine:
         window = self.window
         if window.is_finished or self.is_over:
             raise self.refusal(self._end_message("changes"))
-        mergeable = window.last_entry if window.keeps else None
+        keeps = window.keeps or self._queues
+        mergeable = window.last_entry if keeps else None
         if not self.changes.can_merge(message, is_conditional, mergeable):
             mergeable = None
         if mergeable is None:
@@ -439,7 +454,7 @@ class SessionMachine:
         entry, record = self.changes.record(message, is_conditional, mergeable)
         if entry is None:
             return record
-        if window.keeps:
+        if keeps:
             window.push(entry)
         else:
             # Requested when the session is open again.
@@ -455,7 +470,7 @@ class SessionMachine:
         request = PauseRequest(pass_through)
         if not self.window.replace_last(request):
             self.window.require_space()
-            if self.window.keeps:
+            if self.window.keeps or self._queues:
                 self.window.push(request)
             else:
                 self.pause = request
@@ -476,11 +491,11 @@ class SessionMachine:
         if last is not None and last.message.output == change.output:
             merge(last.message, change)
             return
-        is_open = window.link == OPEN
-        if is_open:
+        queues = self._queues
+        if queues:
             window.require_space()
             window.push(EncoderChange(change))
-        self.encoders.record(change, is_open)
+        self.encoders.record(change, queues)
 
     def set_composition(self, composition: session_pb2.Composition) -> None:
         """Changes the composition, on this connection and on later ones.
@@ -493,11 +508,11 @@ class SessionMachine:
         window = self.window
         if window.is_finished or self.is_over:
             raise self.refusal(self._end_message("changes"))
-        is_open = window.link == OPEN
-        if is_open:
+        queues = self._queues
+        if queues:
             window.require_space()
         message = self.encoders.record_composition(composition)
-        if is_open:
+        if queues:
             window.push(RawMessage(message))
 
     def request_key_frame(self, output: str = "") -> None:
@@ -600,10 +615,14 @@ class SessionMachine:
 
     # Moving
 
-    def request_move(self, addresses: Sequence[str]) -> None:
-        """Records that the server asks to continue elsewhere."""
+    def request_move(self, addresses: Sequence[str], time_left: Optional[float]) -> None:
+        """Records that the server asks to continue elsewhere.
+
+        - `time_left`: The seconds after which it ends the session; `None` if it does not tell.
+        """
         if self.options.open.accepts_move:
             self.move_addresses = list(addresses)
+            self.move_timeout = move_timeout(time_left)
             self.is_move_requested = not self.is_moving
             self.is_moving = True
 
@@ -622,11 +641,11 @@ class SessionMachine:
         return image is None or image.is_key_frame
 
     def _move_if_possible(self) -> None:
-        """Moves to the next connection as soon as no frame is lost by it, and all changes have
-        their answers."""
+        """Moves to the next connection as soon as no frame is lost by it, and changes without an
+        answer can be repeated there."""
         window = self.window
         is_open = window.link == OPEN and not window.is_drained and self._starts_anew
-        if (is_open or window.link == DRAINING) and self.changes.are_answered:
+        if (is_open or window.link == DRAINING) and self.changes.are_repeatable:
             first = self._first_waiting
             end = self.next_sequence if first is None else first.sequence
             link = self.link
@@ -641,11 +660,22 @@ class SessionMachine:
         if link is None:
             return
         self.link = link
+        self.candidate = None
         self.move_addresses = None
         self.is_moving = False
         link.begin()
         self.wake(MESSAGE)
         self.wake(MOVED)
+        self._push_held_outputs()
+        self.wake(ALONE)  # Whoever waits for it serves the connection that was left.
+
+    def restart_move(self) -> None:
+        """Leaves the connection of a move, which does not know the newest state. A face opens
+        another one if the move is still requested."""
+        link, self.candidate, self.next = self.candidate, None, None
+        if link is not None:
+            link.is_stale = True
+            self.wake(MOVED)
 
     def request_move_key_frame(self, now: float) -> None:
         """Asks the application for the key frame with which the session can move."""
@@ -657,8 +687,8 @@ class SessionMachine:
     def end_link(self, link: Link) -> None:
         """Records the end of a connection that is not the current one. Frames that it has not
         returned are lost."""
-        if self.next is link:
-            self.next = None
+        if self.candidate is link:
+            self.candidate = self.next = None
         self.wake(MOVED)
         for entry in [each for each in self.retired if each[0] is link]:
             self.retired.remove(entry)
@@ -667,8 +697,16 @@ class SessionMachine:
                 if pending is not None:
                     self.window.outstanding = max(0, self.window.outstanding - 1)
                     self.settle_at_client(pending, DropReason.DISCONNECTED, DropStage.UNKNOWN)
-        if self.link is not None and not self.retired:
-            self.link.push_held_outputs()
+        self._push_held_outputs()
+
+    def _push_held_outputs(self) -> None:
+        """Adds the outcomes in outputs that no longer wait for those of earlier connections."""
+        links = self.output_links
+        while links:
+            links[0].push_held_outputs()
+            if links[0] is self.link or any(each is links[0] for each, _ in self.retired):
+                return
+            links.pop(0)
 
     def lose_connection(self, error: SidelightError) -> None:
         """Records that the connection is lost. Frames in flight get their outcomes, and changes
@@ -676,6 +714,8 @@ class SessionMachine:
         self.link_error = error
         self.move_addresses = None
         self.is_move_requested = self.is_moving = False
+        if self.next is None:
+            self.restart_move()
         unsent = self.window.close()
         for control in unsent.controls:
             if isinstance(control, PauseRequest):

@@ -17,6 +17,8 @@ INITIAL_DELAY = 0.05
 MAX_DELAY = 2.0
 #: The time limit of an attempt, in seconds.
 OPEN_TIMEOUT = 5.0
+#: The least time limit of an attempt to open the connection of a move, in seconds.
+MIN_MOVE_TIMEOUT = 0.3
 #: The attempts of a series that began with silence which follow each other at once, each with the
 #: time of the fastest opening so far and a part of a second. A packet that opens a connection is
 #: otherwise repeated only after a second or more, when the network may long be back.
@@ -24,6 +26,9 @@ SILENT_ATTEMPTS = 10
 _SILENT_OPENING = (0.25, 1.5)
 #: The seconds without an answer to a ping after which the connection counts as lost.
 SILENCE_LIMIT = 3.0
+#: The seconds of silence after which frames in flight on a connection that was left count as lost. It
+#: is longer because no ping tells a slow server from a lost one.
+LEFT_SILENCE_LIMIT = 10.0
 
 _TRANSIENT = frozenset(
     ("UNAVAILABLE", "CANCELLED", "UNKNOWN", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED")
@@ -42,6 +47,17 @@ def move_delay(attempt: int, random: float) -> float:
     """
     ceiling: float = INITIAL_DELAY * 2 ** min(attempt, 4)
     return ceiling * random
+
+
+def move_timeout(time_left: Optional[float]) -> float:
+    """Returns the seconds that an attempt to open the connection of a move may take, so an address
+    that does not answer leaves time for others.
+
+    - `time_left`: The seconds after which the server ends the session; `None` if it is unknown.
+    """
+    if time_left is None:
+        return OPEN_TIMEOUT
+    return min(OPEN_TIMEOUT, max(MIN_MOVE_TIMEOUT, time_left / 4))
 
 
 class Retry(NamedTuple):
