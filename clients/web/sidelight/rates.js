@@ -57,7 +57,7 @@ const MIN_BIT_RATE = 100_000, START_BIT_RATE = 2_000_000;
  * @property {number} height The height in pixels.
  * @property {number} framerate The frames per second.
  *
- * @typedef {object} InFlight A frame without acknowledgement.
+ * @typedef {object} SentFrame A frame without acknowledgement.
  * @property {number} sequence
  * @property {number} bytes
  * @property {number} sent
@@ -72,7 +72,7 @@ export class RateController {
   #minBitRate;
   #bitRate;
   #levels;
-  /** @type {InFlight[]} */
+  /** @type {SentFrame[]} */
   #inFlight = [];
   #inFlightBytes = 0;
   /** The bytes that wait for a link of the bit rate, at the time of the last frame. */
@@ -240,7 +240,7 @@ export class RateController {
    * Removes the frames up to a number.
    *
    * @param {number} sequence
-   * @returns {{last?: InFlight, bytes: number}} The last one, and the size of all.
+   * @returns {{last?: SentFrame, bytes: number}} The last one, and the size of all.
    */
   #remove(sequence) {
     const kept = this.#inFlight.findIndex((frame) => frame.sequence > sequence);
@@ -347,7 +347,7 @@ export class RateController {
   /**
    * Lowers the bit rate if the excess persists.
    *
-   * @param {InFlight} frame
+   * @param {SentFrame} frame
    * @param {number} delay
    * @param {number} now
    */
