@@ -31,6 +31,8 @@ struct SessionRunner {
     let started: Duration
     /// Whether it presented a resume token.
     let presentedToken: Bool
+    /// Whether it is opened while the session uses another.
+    let isMove: Bool
   }
 
   /// A step of the session.
@@ -93,9 +95,7 @@ struct SessionRunner {
           }
           self.flow.loseLink(
             .interrupted(cause: error, attempt: attempt.number, delay: delay))
-          if let next = move.connection {
-            // It is being opened already.
-            self.flow.adopt(next.link)
+          if let next = move.connection, self.flow.adopt(next.link) {
             current = next
           } else {
             phase = .waiting(error)
@@ -247,7 +247,7 @@ extension SessionRunner {
     }
     let connection = Connection(
       link: link, address: address, addressIndex: addressIndex, started: started,
-      presentedToken: token != nil)
+      presentedToken: token != nil, isMove: isMove)
     group.addTask { [open] in
       do {
         try await self.serve(open, connection, timeout: timeout, stallLimit: stallLimit)
@@ -273,6 +273,15 @@ extension SessionRunner {
       group.addTask {
         try await self.call(open, connection)
         return .call
+      }
+      if connection.isMove {
+        group.addTask {
+          await self.flow.waitUntilDiscarded(connection.link)
+          guard Task.isCancelled else {
+            throw RPCError(code: .cancelled, message: "The session does not move here.")
+          }
+          return .timeouts
+        }
       }
       if let policy = self.options.reconnect {
         group.addTask {

@@ -38,6 +38,7 @@ extension SessionFlow {
     self.update { state in
       let link = state.addLink(at: self.clock.now())
       if isMove {
+        state.pending = link
         state.changes.startMove()
       } else {
         state.current = link
@@ -59,7 +60,7 @@ extension SessionFlow {
       if link == state.current {
         state.open(opened)
         if link > 1 { state.outcomes.push(.connection(opened.event), topic: "connection") }
-      } else {
+      } else if link == state.pending {
         state.next = (link, opened)
         state.requestKeyFrameForMove(at: self.clock.now())
       }
@@ -114,14 +115,24 @@ extension SessionFlow {
   /// The addresses that the server prefers for the move which it has requested; `nil` without one.
   var moveAddresses: [String]? { self.state.withLock { $0.moveAddresses } }
 
-  /// Continues on the connection of a move, which may still be being opened, after the loss of the
-  /// current one.
-  func adopt(_ link: Int) {
+  /// Continues on the connection of a move after the loss of the current one. Discards it if it has
+  /// not opened: its token lacks the changes since.
+  ///
+  /// - Returns: Whether the session continues on it.
+  func adopt(_ link: Int) -> Bool {
     self.update { state in
-      guard state.next == nil else { return state.move() }
-      state.current = link
-      state.window.startOpening()
+      guard state.next?.link == link else {
+        if state.pending == link { state.discardPending() }
+        return false
+      }
+      state.move()
+      return true
     }
+  }
+
+  /// Returns when the connection of a move is discarded, or the task is cancelled.
+  func waitUntilDiscarded(_ link: Int) async {
+    await self.wait(for: .discarded(link))
   }
 
   /// Whether connections that the session has left still return outcomes.

@@ -41,6 +41,8 @@ extension SessionFlow {
     case drained
     /// A caller: the answer to a ping.
     case pong(UInt64)
+    /// The connection of a move: the session will not move to it.
+    case discarded(Int)
   }
 
   /// A task that waits for a condition.
@@ -58,6 +60,8 @@ extension SessionFlow {
     var lastActivity: Duration
     /// The shared memory, if any.
     var ring: ClientRing?
+    /// Whether the session will not move to it.
+    var isDiscarded = false
   }
 
   /// The server's answer to the opening of a connection.
@@ -103,7 +107,9 @@ extension SessionFlow {
     var current = 0
     /// The first frame of the current connection.
     private(set) var firstSequence: UInt64 = 1
-    /// The open connection to which the session moves.
+    /// The connection that is opened to move to it, until the session does.
+    var pending: Int?
+    /// ``pending``, if it is open.
     var next: (link: Int, opened: OpenedLink)?
     /// The connections that the session has left, with the frames that they may return.
     private(set) var retired: [(link: Int, frames: Range<UInt64>)] = []
@@ -133,6 +139,7 @@ extension SessionFlow {
       case .opening: self.opening != nil
       case .drained: self.window.isDrained
       case .pong(let id): self.pings[id]?.answer != nil
+      case .discarded(let link): self.links[link]?.isDiscarded ?? true
       }
     }
 
@@ -280,6 +287,7 @@ extension SessionFlow {
     mutating func move() {
       guard let (link, opened) = self.next.take() else { return }
       self.current = link
+      self.pending = nil
       self.moveAddresses = nil
       let controls = self.startControls(opened, replay: self.changes.takeMoveReplay())
       self.firstSequence = self.window.firstUnsent
@@ -290,10 +298,17 @@ extension SessionFlow {
       self.outcomes.push(.connection(opened.event), topic: "connection")
     }
 
+    /// Ends the connection of a move, if any, without moving to it.
+    mutating func discardPending() {
+      guard let link = self.pending.take() else { return }
+      self.next = nil
+      self.links[link]?.isDiscarded = true
+    }
+
     /// Removes a connection that is not the current one. Frames that it has not returned are lost.
     mutating func end(_ link: Int) {
       self.links[link] = nil
-      if self.next?.link == link { self.next = nil }
+      if self.pending == link { (self.pending, self.next) = (nil, nil) }
       guard let index = self.retired.firstIndex(where: { $0.link == link }) else { return }
       let lost = self.outcomes.pending(in: self.retired.remove(at: index).frames)
       for (sequence, frame) in lost {

@@ -167,6 +167,40 @@ import Testing
     }
   }
 
+  @Test func `a change during the opening of a move survives the loss of the old server`()
+    async throws
+  {
+    let shot = try picture(16, 8)
+    try await Reconnecting.withServers { first, second in
+      let address = try await first.address
+      try await HoldingProxy.withProxy(to: try await second.address, holdingAfter: 0) { proxy in
+        try await SidelightClient.connect(to: [address, proxy.address]) { client in
+          try await client.withSession(Self.options([])) { session in
+            var received = ReceivedEvents(session)
+            try await Self.move(session.id, from: address, to: nil)
+            for await _ in proxy.held { break }
+            session.select([.filter("colorInvert")])
+            await session.send(VideoFrame(shot))
+            #expect(try await received.applied() != nil)
+            await first.kill()
+            _ = try await received.interrupted()
+            async let releases: Void = {
+              while !Task.isCancelled {
+                proxy.release()
+                try await Task.sleep(for: .milliseconds(5))
+              }
+            }()
+            #expect(try await received.restored()?.isResumed == true)
+            await session.send(VideoFrame(shot))
+            var frame = try #require(try await received.filtered())
+            if frame.sequence == 1 { frame = try #require(try await received.filtered()) }
+            #expect(frame.picture.bytes != VideoPicture.frame(shot).bytes)
+          }
+        }
+      }
+    }
+  }
+
   @Test func `an operator closes a session, and its client sees the reason`() async throws {
     let shot = try picture(16, 8)
     try await Reconnecting.withServers { first, _ in
