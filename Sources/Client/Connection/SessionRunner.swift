@@ -106,10 +106,11 @@ struct SessionRunner {
           }
           move = Move()
         case (.ended(let link, _), _):
-          self.flow.end(link)
+          let isOutdated = self.flow.end(link)
           guard move.connection?.link == link else { break }
           move.connection = nil
-          move.attempts += 1
+          // The same address is opened again with the newest token.
+          if !isOutdated { move.attempts += 1 }
           self.addAttempt(of: move, to: &group)
         case (.reconnect, .waiting(let error)):
           if Task.isCancelled {

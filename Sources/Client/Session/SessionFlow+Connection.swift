@@ -122,7 +122,7 @@ extension SessionFlow {
   func adopt(_ link: Int) -> Bool {
     self.update { state in
       guard state.next?.link == link else {
-        if state.pending == link { state.discardPending() }
+        if state.pending == link { state.discardPending(isOutdated: true) }
         return false
       }
       state.move()
@@ -140,8 +140,13 @@ extension SessionFlow {
 
   /// Records the end of a connection that is not the current one. Frames that it has not returned
   /// are lost.
-  func end(_ link: Int) {
-    self.update { $0.end(link) }
+  ///
+  /// - Returns: Whether it was discarded because its resume token was outdated.
+  func end(_ link: Int) -> Bool {
+    self.update { state in
+      defer { state.end(link) }
+      return state.links[link]?.isOutdated ?? false
+    }
   }
 
   /// Returns as soon as no earlier connection can have events that come before a connection's.
@@ -287,9 +292,15 @@ extension SessionFlow {
   func record(_ new: SessionState, revision: UInt64, token: Data) {
     self.update { state in
       if !token.isEmpty { state.changes.token = token }
+      // The token of a move's connection says otherwise, and overrides belong to one server.
+      let wasOverridden = state.fallbacks.isOverridden
       switch new {
-      case .overridden: state.fallbacks.setOverride(revision)
-      case .running, .paused: state.fallbacks.endOverride(at: revision)
+      case .overridden:
+        state.fallbacks.setOverride(revision)
+        state.discardPending(isOutdated: true)
+      case .running, .paused:
+        state.fallbacks.endOverride(at: revision)
+        if wasOverridden { state.discardPending(isOutdated: true) }
       case .draining:
         // Without reconnection the server decides the outcome of frames that are sent meanwhile.
         if self.options.reconnect != nil { state.window.drain() }

@@ -62,6 +62,8 @@ extension SessionFlow {
     var ring: ClientRing?
     /// Whether the session will not move to it.
     var isDiscarded = false
+    /// Whether that is because its resume token is outdated.
+    var isOutdated = false
   }
 
   /// The server's answer to the opening of a connection.
@@ -299,10 +301,13 @@ extension SessionFlow {
     }
 
     /// Ends the connection of a move, if any, without moving to it.
-    mutating func discardPending() {
+    ///
+    /// - Parameter isOutdated: Whether its resume token is outdated.
+    mutating func discardPending(isOutdated: Bool) {
       guard let link = self.pending.take() else { return }
       self.next = nil
       self.links[link]?.isDiscarded = true
+      self.links[link]?.isOutdated = isOutdated
     }
 
     /// Removes a connection that is not the current one. Frames that it has not returned are lost.
