@@ -79,13 +79,25 @@ extension SessionFlow {
   }
 
   /// Records a message of the server.
-  ///
-  /// - Returns: Whether the session has moved to another connection.
-  func recordActivity(on link: Int) -> Bool {
-    self.state.withLock { state in
-      state.links[link]?.lastActivity = self.clock.now()
-      return link < state.current
+  func recordActivity(on link: Int) {
+    self.state.withLock { $0.links[link]?.lastActivity = self.clock.now() }
+  }
+
+  /// Records a notice of the server: at once on the current connection; on the connection of a move
+  /// when the session moves to it; not at all on one that the session has left.
+  private func note(on link: Int, _ notice: @escaping State.Notice) {
+    self.update { state in
+      if link == state.current {
+        notice(&state)
+      } else if link == state.pending {
+        state.links[link]?.notices.append(notice)
+      }
     }
+  }
+
+  /// Discards the connection of a move, because its server will end the session.
+  private func refuseMove(to link: Int) {
+    self.update { if $0.pending == link { $0.discardPending(isOutdated: false) } }
   }
 
   /// The shared memory of the current connection, if any.
@@ -97,9 +109,10 @@ extension SessionFlow {
   // MARK: Moving
 
   /// Records that the server asks for a move, with a renewed resume token.
-  func requestMove(to addresses: [String], token: Data) {
-    self.update { state in
-      guard self.options.acceptsMove else { return }
+  func requestMove(to addresses: [String], token: Data, on link: Int) {
+    guard self.options.acceptsMove else { return }
+    self.refuseMove(to: link)
+    self.note(on: link) { state in
       if !token.isEmpty { state.changes.token = token }
       state.moveAddresses = addresses
       state.isMoveAnnounced = true
@@ -251,22 +264,31 @@ extension SessionFlow {
     self.update { $0.outcomes.push(event, topic: topic) }
   }
 
+  /// Adds an event that only the current connection reports.
+  func push(_ event: SessionEvent, topic: String? = nil, on link: Int) {
+    self.note(on: link) { $0.outcomes.push(event, topic: topic) }
+  }
+
   /// Records the outcome of a composed frame, which this client has not sent.
   func recordComposed(_ outcome: FrameOutcome) {
     self.update { $0.outcomes.push(.outcome(outcome), as: FrameResult(outcome)) }
   }
 
   /// Records a change that the server accepted.
-  func accept(_ change: AcceptedChange) {
-    self.update { state in
+  func accept(_ change: AcceptedChange, on link: Int) {
+    self.note(on: link) { state in
+      guard !state.encoders.resolve(change.requestID, isAccepted: true),
+        // A change of an encoder that a new connection repeats.
+        change.requestID != 0
+      else { return }
       state.changes.accept(change.requestID)
       state.outcomes.push(.accepted(change))
     }
   }
 
   /// Records a change that has taken effect.
-  func apply(_ change: AppliedChange, token: Data) {
-    self.update { state in
+  func apply(_ change: AppliedChange, token: Data, on link: Int) {
+    self.note(on: link) { state in
       state.changes.apply(change.requestID)
       state.fallbacks.recordApplied(
         change.revision, requestID: change.requestID,
@@ -277,8 +299,10 @@ extension SessionFlow {
   }
 
   /// Records a refused change.
-  func reject(_ change: RejectedChange) {
-    self.update { state in
+  func reject(_ change: RejectedChange, on link: Int) {
+    self.note(on: link) { state in
+      var change = change
+      if state.encoders.resolve(change.requestID, isAccepted: false) { change.requestID = 0 }
       if let replay = state.changes.reject(change.requestID) {
         state.window.push(.select(replay))
       }
@@ -289,8 +313,9 @@ extension SessionFlow {
   /// Records the session's state and the renewed resume token.
   ///
   /// - Parameter revision: The active revision.
-  func record(_ new: SessionState, revision: UInt64, token: Data) {
-    self.update { state in
+  func record(_ new: SessionState, revision: UInt64, token: Data, on link: Int) {
+    if new == .draining { self.refuseMove(to: link) }
+    self.note(on: link) { state in
       if !token.isEmpty { state.changes.token = token }
       // The token of a move's connection says otherwise, and overrides belong to one server.
       let wasOverridden = state.fallbacks.isOverridden

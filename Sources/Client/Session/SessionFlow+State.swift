@@ -60,6 +60,8 @@ extension SessionFlow {
     var lastActivity: Duration
     /// The shared memory, if any.
     var ring: ClientRing?
+    /// The server's notices before the session moves to it.
+    var notices: [State.Notice] = []
     /// Whether the session will not move to it.
     var isDiscarded = false
     /// Whether that is because its resume token is outdated.
@@ -87,6 +89,9 @@ extension SessionFlow {
 
   /// A pure state machine of the window, the outcomes and the requested changes.
   struct State {
+    /// What a notice of the server changes.
+    typealias Notice = @Sendable (inout State) -> Void
+
     var window: Window
     var outcomes = Outcomes()
     /// Whether an iterator has claimed the events.
@@ -298,6 +303,9 @@ extension SessionFlow {
         self.requestKeyFrame(for: frame, .start)
       }
       self.outcomes.push(.connection(opened.event), topic: "connection")
+      let notices = self.links[link]?.notices ?? []
+      self.links[link]?.notices = []
+      for notice in notices { notice(&self) }
     }
 
     /// Ends the connection of a move, if any, without moving to it.

@@ -278,6 +278,26 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: VideoCodec.vp8.canEncode, "built without the codecs"))
+  func `an override before a move is in force at the new server, and no original is shown later`()
+    async throws
+  {
+    try await Self.withWaitingMove { first, session, received in
+      try await Reconnecting.override(
+        session.id, at: try await first.address, with: [.filter("sepiaTone")])
+      #expect(try await received.state() == .overridden(reason: "indecent"))
+    } _: { first, second, session, received, frames in
+      #expect(
+        try await Self.finishMove(session, &received, frames) == [.overridden(reason: "indecent")])
+      await first.kill()
+      await second.kill()
+      _ = try await received.interrupted()
+      await session.send(frames[30])
+      let dropped = try #require(try await received.dropped())
+      #expect(dropped.fallback == nil)
+    }
+  }
+
   @Test func `an operator closes a session, and its client sees the reason`() async throws {
     let shot = try picture(16, 8)
     try await Reconnecting.withServers { first, _ in
