@@ -191,9 +191,9 @@ extension SessionRunner {
     _ move: inout Move, from current: Connection, _ stallLimit: Duration?,
     in group: inout TaskGroup<Step>
   ) {
-    guard move.connection == nil, let preferred = self.flow.moveAddresses else { return }
+    guard move.connection == nil, let request = self.flow.moveRequest else { return }
     // A server cannot lead its clients to the sockets of their hosts, nor reveal their tokens.
-    var targets = preferred.compactMap { text -> (Address, Int?)? in
+    var targets = request.addresses.compactMap { text -> (Address, Int?)? in
       guard let address = try? Address(text), !address.isUnixSocket,
         (try? self.security.validate(for: [address])) != nil
       else { return nil }
@@ -206,7 +206,8 @@ extension SessionRunner {
     }
     let (address, index) = targets[move.attempts % targets.count]
     move.connection = self.connect(
-      to: address, index, usesToken: true, isMove: true, timeout: nil, stallLimit, in: &group)
+      to: address, index, usesToken: true, isMove: true, timeout: request.attemptLimit, stallLimit,
+      in: &group)
   }
 }
 

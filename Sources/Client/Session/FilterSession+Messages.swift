@@ -86,7 +86,8 @@ extension FilterSession {
       case .transitionEnded(let ended)?:
         self.flow.push(.transitionEnded(EndedTransition(ended)), on: link)
       case .state(let state)? where state.state == .move:
-        self.flow.requestMove(to: state.move.addresses, token: state.resumeToken, on: link)
+        self.flow.requestMove(
+          SessionFlow.MoveRequest(state.move), token: state.resumeToken, on: link)
       case .state(let state)?:
         self.flow.record(
           SessionState(state), revision: state.revision, token: state.resumeToken, on: link)

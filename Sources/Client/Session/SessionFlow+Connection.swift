@@ -109,12 +109,12 @@ extension SessionFlow {
   // MARK: Moving
 
   /// Records that the server asks for a move, with a renewed resume token.
-  func requestMove(to addresses: [String], token: Data, on link: Int) {
+  func requestMove(_ request: MoveRequest, token: Data, on link: Int) {
     guard self.options.acceptsMove else { return }
     self.refuseMove(to: link)
     self.note(on: link) { state in
       if !token.isEmpty { state.changes.token = token }
-      state.moveAddresses = addresses
+      state.moveRequest = request
       state.isMoveAnnounced = true
     }
   }
@@ -125,8 +125,8 @@ extension SessionFlow {
     self.update { $0.isMoveAnnounced = false }
   }
 
-  /// The addresses that the server prefers for the move which it has requested; `nil` without one.
-  var moveAddresses: [String]? { self.state.withLock { $0.moveAddresses } }
+  /// The server's request to move, until it is fulfilled.
+  var moveRequest: MoveRequest? { self.state.withLock { $0.moveRequest } }
 
   /// Continues on the connection of a move after the loss of the current one. Discards it if it has
   /// not opened: its token lacks the changes since.

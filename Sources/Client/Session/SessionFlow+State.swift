@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import SidelightKernels
 import SidelightWire
+import SwiftProtobuf
 
 /// The usual duration of round trips: mean and deviation as in RFC 6298.
 struct RoundTripEstimate: Sendable {
@@ -79,6 +80,25 @@ extension SessionFlow {
     var event: ConnectionEvent
   }
 
+  /// A server's request to move.
+  struct MoveRequest {
+    /// The addresses that it prefers.
+    var addresses: [String]
+    /// The limit of an attempt to open a connection: several fit into the time that the server
+    /// leaves.
+    var attemptLimit: Duration?
+
+    init(_ message: Sidelight_V1_Move) {
+      self.addresses = message.addresses
+      if message.hasTimeLeft {
+        let timeLeft = Duration(
+          secondsComponent: message.timeLeft.seconds,
+          attosecondsComponent: Int64(message.timeLeft.nanos) * 1_000_000_000)
+        self.attemptLimit = max(.milliseconds(300), timeLeft / 4)
+      }
+    }
+  }
+
   struct Ping {
     /// The connection on which it was sent.
     var link = 0
@@ -120,8 +140,8 @@ extension SessionFlow {
     var next: (link: Int, opened: OpenedLink)?
     /// The connections that the session has left, with the frames that they may return.
     private(set) var retired: [(link: Int, frames: Range<UInt64>)] = []
-    /// The server's preferred addresses, from the request to move until it is fulfilled.
-    var moveAddresses: [String]?
+    /// The server's request to move, until it is fulfilled.
+    var moveRequest: MoveRequest?
     var isMoveAnnounced = false
     /// The times at which frames without an outcome were sent, on the session's clock.
     var sendTimes: [UInt64: Duration] = [:]
@@ -295,7 +315,7 @@ extension SessionFlow {
       guard let (link, opened) = self.next.take() else { return }
       self.current = link
       self.pending = nil
-      self.moveAddresses = nil
+      self.moveRequest = nil
       let controls = self.startControls(opened, replay: self.changes.takeMoveReplay())
       self.firstSequence = self.window.firstUnsent
       for frame in self.window.move(capacity: opened.framesInFlight, first: controls) {
@@ -341,7 +361,7 @@ extension SessionFlow {
     /// Ends everything that depended on the lost connection.
     mutating func lose() {
       self.links[self.current] = nil
-      self.moveAddresses = nil
+      self.moveRequest = nil
       self.isMoveAnnounced = false
       // A new connection begins with the newest settings of the encoders.
       let unsent = self.window.close {
