@@ -73,9 +73,10 @@ extension SessionFlow {
   /// The time at which a connection was opened, on the session's clock, or `nil` before that.
   func opened(_ link: Int) -> Duration? { self.state.withLock { $0.links[link]?.opened } }
 
-  /// The time of the last message on a connection, on the session's clock.
+  /// The time of the last message on a connection, on the session's clock. The current time while
+  /// the connection's messages wait for those of earlier connections.
   func lastActivity(on link: Int) -> Duration {
-    self.state.withLock { $0.links[link]?.lastActivity ?? .zero }
+    self.state.withLock { $0.lastActivity(on: link, now: self.clock.now()) }
   }
 
   /// Records a message of the server.
@@ -164,7 +165,12 @@ extension SessionFlow {
 
   /// Returns as soon as no earlier connection can have events that come before a connection's.
   func waitForEarlierOutputs(than link: Int) async {
+    self.state.withLock { $0.links[link]?.isReaderWaiting = true }
     await self.wait(for: .outputs(link))
+    self.state.withLock { state in
+      state.links[link]?.isReaderWaiting = false
+      state.links[link]?.lastActivity = self.clock.now()
+    }
   }
 
   /// Returns how long frames in flight have waited without any message of the server, and a duration
@@ -174,7 +180,7 @@ extension SessionFlow {
       guard state.window.isOpen, let usual = state.roundTrip.upperBound,
         let oldest = state.sendTimes.filter({ $0.key >= state.firstSequence }).values.min()
       else { return nil }
-      let lastActivity = state.links[state.current]?.lastActivity ?? .zero
+      let lastActivity = state.lastActivity(on: state.current, now: now)
       return (now - max(oldest, lastActivity), usual)
     }
   }

@@ -59,6 +59,8 @@ extension SessionFlow {
     var opened: Duration?
     /// The time of the server's last message.
     var lastActivity: Duration
+    /// Whether the server's messages wait for those of earlier connections.
+    var isReaderWaiting = false
     /// The shared memory, if any.
     var ring: ClientRing?
     /// The server's notices before the session moves to it.
@@ -277,6 +279,12 @@ extension SessionFlow {
       self.lastLink += 1
       self.links[self.lastLink] = Link(lastActivity: now)
       return self.lastLink
+    }
+
+    /// The time of the last message on a connection, or the current one while its reader waits.
+    func lastActivity(on link: Int, now: Duration) -> Duration {
+      guard let link = self.links[link] else { return .zero }
+      return link.isReaderWaiting ? now : link.lastActivity
     }
 
     /// Begins to use the current connection.
