@@ -335,6 +335,9 @@ extension SessionRunner {
     }
   }
 
+  /// The silence that ends a connection which the session has left.
+  private static let retiredSilence = Duration.seconds(10)
+
   /// Ends a connection that does not open in time, or on which the server is silent. A network that
   /// loses all packets doesn't cause an error.
   private func enforceTimeouts(
@@ -351,9 +354,16 @@ extension SessionRunner {
       if link == current { self.flow.pushHeartbeat() }
       await self.clock.wait(policy.silenceLimit)
       // The connection of a move is silent until the session uses it.
-      guard Task.isCancelled || link > current || self.flow.lastActivity(on: link) >= pinged else {
+      guard !Task.isCancelled, link <= current else { continue }
+      // One that the session has left gets no pings, and its frames may take long.
+      let isRetired = link < self.flow.currentLink
+      let limit = isRetired ? max(policy.silenceLimit, Self.retiredSilence) : policy.silenceLimit
+      let lastActivity = self.flow.lastActivity(on: link)
+      let isSilent =
+        isRetired ? self.clock.now() - lastActivity >= limit : lastActivity < pinged
+      guard !isSilent else {
         throw RPCError(
-          code: .unavailable, message: "The server has been silent for \(policy.silenceLimit).",
+          code: .unavailable, message: "The server has been silent for \(limit).",
           cause: LinkSilence())
       }
     }
