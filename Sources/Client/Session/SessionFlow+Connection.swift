@@ -197,7 +197,7 @@ extension SessionFlow {
       let next = self.update { state -> Window.Next in
         guard link >= state.current else { return .finished }
         guard link == state.current else { return .wait }
-        let next = state.window.next()
+        let next = state.window.next(holdingControls: state.holdsControls)
         switch next {
         case .send(.control(let control)):
           state.recordSent(control, now: self.clock.now(), wall: self.wallTime)

@@ -160,7 +160,8 @@ extension SessionFlow {
     func isSatisfied(_ condition: WaitCondition) -> Bool {
       switch condition {
       case .message(let link):
-        link < self.current || (link == self.current && self.window.isReady)
+        link < self.current
+          || (link == self.current && self.window.isReady(holdingControls: self.holdsControls))
       case .move: self.isMoveAnnounced
       case .outputs(let link): !self.retired.contains { $0.link < link }
       case .event: self.outcomes.isReady
@@ -309,6 +310,10 @@ extension SessionFlow {
       if let pause = self.changes.pause { controls.append(.pause(pause)) }
       return controls + self.encoders.replay
     }
+
+    /// Whether controls wait for the next connection: the session moves to it as soon as the changes
+    /// that were sent have their answers.
+    var holdsControls: Bool { self.next != nil && self.window.canMove }
 
     /// Moves to the next connection as soon as no frame is lost by it, and all changes have their
     /// answers.

@@ -210,10 +210,11 @@ import Testing
     before: @Sendable (RunningServer, FilterSession, inout ReceivedEvents) async throws -> Void = {
       _, _, _ in
     },
-    _ body: @Sendable (
-      _ first: RunningServer, _ second: RunningServer, FilterSession, inout ReceivedEvents,
-      _ frames: [VideoFrame]
-    ) async throws -> Void
+    _ body:
+      @Sendable (
+        _ first: RunningServer, _ second: RunningServer, FilterSession, inout ReceivedEvents,
+        _ frames: [VideoFrame]
+      ) async throws -> Void
   ) async throws {
     let stream = try EncodedStream(.vp8, count: 40, keyFrames: [20, 30])
     let frames = try (0 ..< 40).map { try ClientEncodedFrameTests.frame(stream, $0) }
