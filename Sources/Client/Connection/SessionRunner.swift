@@ -31,6 +31,8 @@ struct SessionRunner {
     let started: Duration
     /// Whether it presented a resume token.
     let presentedToken: Bool
+    /// Whether it is opened while the session uses another.
+    let isMove: Bool
   }
 
   /// A step of the session.
@@ -93,9 +95,7 @@ struct SessionRunner {
           }
           self.flow.loseLink(
             .interrupted(cause: error, attempt: attempt.number, delay: delay))
-          if let next = move.connection {
-            // It is being opened already.
-            self.flow.adopt(next.link)
+          if let next = move.connection, self.flow.adopt(next.link) {
             current = next
           } else {
             phase = .waiting(error)
@@ -106,10 +106,11 @@ struct SessionRunner {
           }
           move = Move()
         case (.ended(let link, _), _):
-          self.flow.end(link)
+          let isOutdated = self.flow.end(link)
           guard move.connection?.link == link else { break }
           move.connection = nil
-          move.attempts += 1
+          // The same address is opened again with the newest token.
+          if !isOutdated { move.attempts += 1 }
           self.addAttempt(of: move, to: &group)
         case (.reconnect, .waiting(let error)):
           if Task.isCancelled {
@@ -190,9 +191,9 @@ extension SessionRunner {
     _ move: inout Move, from current: Connection, _ stallLimit: Duration?,
     in group: inout TaskGroup<Step>
   ) {
-    guard move.connection == nil, let preferred = self.flow.moveAddresses else { return }
+    guard move.connection == nil, let request = self.flow.moveRequest else { return }
     // A server cannot lead its clients to the sockets of their hosts, nor reveal their tokens.
-    var targets = preferred.compactMap { text -> (Address, Int?)? in
+    var targets = request.addresses.compactMap { text -> (Address, Int?)? in
       guard let address = try? Address(text), !address.isUnixSocket,
         (try? self.security.validate(for: [address])) != nil
       else { return nil }
@@ -205,7 +206,8 @@ extension SessionRunner {
     }
     let (address, index) = targets[move.attempts % targets.count]
     move.connection = self.connect(
-      to: address, index, usesToken: true, isMove: true, timeout: nil, stallLimit, in: &group)
+      to: address, index, usesToken: true, isMove: true, timeout: request.attemptLimit, stallLimit,
+      in: &group)
   }
 }
 
@@ -247,7 +249,7 @@ extension SessionRunner {
     }
     let connection = Connection(
       link: link, address: address, addressIndex: addressIndex, started: started,
-      presentedToken: token != nil)
+      presentedToken: token != nil, isMove: isMove)
     group.addTask { [open] in
       do {
         try await self.serve(open, connection, timeout: timeout, stallLimit: stallLimit)
@@ -273,6 +275,15 @@ extension SessionRunner {
       group.addTask {
         try await self.call(open, connection)
         return .call
+      }
+      if connection.isMove {
+        group.addTask {
+          await self.flow.waitUntilDiscarded(connection.link)
+          guard Task.isCancelled else {
+            throw RPCError(code: .cancelled, message: "The session does not move here.")
+          }
+          return .timeouts
+        }
       }
       if let policy = self.options.reconnect {
         group.addTask {
@@ -324,6 +335,9 @@ extension SessionRunner {
     }
   }
 
+  /// The silence that ends a connection which the session has left.
+  private static let retiredSilence = Duration.seconds(10)
+
   /// Ends a connection that does not open in time, or on which the server is silent. A network that
   /// loses all packets doesn't cause an error.
   private func enforceTimeouts(
@@ -340,9 +354,16 @@ extension SessionRunner {
       if link == current { self.flow.pushHeartbeat() }
       await self.clock.wait(policy.silenceLimit)
       // The connection of a move is silent until the session uses it.
-      guard Task.isCancelled || link > current || self.flow.lastActivity(on: link) >= pinged else {
+      guard !Task.isCancelled, link <= current else { continue }
+      // One that the session has left gets no pings, and its frames may take long.
+      let isRetired = link < self.flow.currentLink
+      let limit = isRetired ? max(policy.silenceLimit, Self.retiredSilence) : policy.silenceLimit
+      let lastActivity = self.flow.lastActivity(on: link)
+      let isSilent =
+        isRetired ? self.clock.now() - lastActivity >= limit : lastActivity < pinged
+      guard !isSilent else {
         throw RPCError(
-          code: .unavailable, message: "The server has been silent for \(policy.silenceLimit).",
+          code: .unavailable, message: "The server has been silent for \(limit).",
           cause: LinkSilence())
       }
     }

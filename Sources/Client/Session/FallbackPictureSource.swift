@@ -39,6 +39,9 @@ package struct FallbackPictureSource: Sendable {
     self.policy = policy
   }
 
+  /// Whether an operator's override is or may be active.
+  package var isOverridden: Bool { self.override != nil }
+
   /// Records an operator's override.
   package mutating func setOverride(_ revision: UInt64) {
     self.override = revision

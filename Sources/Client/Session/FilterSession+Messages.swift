@@ -54,7 +54,7 @@ extension FilterSession {
     for try await received in messages {
       // Messages that have arrived are delivered to a cancelled task too.
       try Task.checkCancellation()
-      let isRetired = self.flow.recordActivity(on: link)
+      self.flow.recordActivity(on: link)
       switch received.message.kind {
       case .opened(let message)?:
         try self.checkOutputs(Int(message.limits.maxOutputs))
@@ -78,33 +78,29 @@ extension FilterSession {
       case .pong(let pong)?:
         self.flow.answerPing(
           pong.id, serverReceived: pong.serverReceivedNs, serverSent: pong.serverSentNs)
-      // The connection to which the session has moved reports these.
-      case _ where isRetired: break
-      case .accepted(let accepted)?
-      where self.flow.resolveEncoderChange(accepted.requestID, isAccepted: true): break
-      // A change of an encoder that a new connection repeats.
-      case .accepted(let accepted)? where accepted.requestID == 0: break
-      case .accepted(let accepted)?: self.flow.accept(AcceptedChange(accepted))
+      // These are the session's own only on its current connection.
+      case .accepted(let accepted)?: self.flow.accept(AcceptedChange(accepted), on: link)
       case .applied(let applied)?:
-        self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
-      case .error(var error)?:
-        if self.flow.resolveEncoderChange(error.requestID, isAccepted: false) {
-          error.requestID = 0
-        }
-        self.flow.reject(RejectedChange(error))
-      case .transitionEnded(let ended)?: self.flow.push(.transitionEnded(EndedTransition(ended)))
+        self.flow.apply(AppliedChange(applied), token: applied.resumeToken, on: link)
+      case .error(let error)?: self.flow.reject(RejectedChange(error), on: link)
+      case .transitionEnded(let ended)?:
+        self.flow.push(.transitionEnded(EndedTransition(ended)), on: link)
       case .state(let state)? where state.state == .move:
-        self.flow.requestMove(to: state.move.addresses, token: state.resumeToken)
+        self.flow.requestMove(
+          SessionFlow.MoveRequest(state.move), token: state.resumeToken, on: link)
       case .state(let state)?:
         self.flow.record(
-          SessionState(state), revision: state.revision, token: state.resumeToken)
+          SessionState(state), revision: state.revision, token: state.resumeToken, on: link)
       case .stats(let stats)? where stats.final && self.flow.isDrained:
         await self.flow.waitForEarlierOutputs(than: link)
-        self.flow.push(.finalCounts(SessionCounts(stats)))
-      case .stats(let stats)?: self.flow.push(.stats(SessionCounts(stats)), topic: "stats")
-      case .advice(let advice)?: self.flow.push(.advice(Advice(advice)), topic: "advice")
+        self.flow.push(.finalCounts(SessionCounts(stats)), on: link)
+      case .stats(let stats)?:
+        self.flow.push(.stats(SessionCounts(stats)), topic: "stats", on: link)
+      case .advice(let advice)?:
+        self.flow.push(.advice(Advice(advice)), topic: "advice", on: link)
       case .keyFrameNeeded(let needed)?:
-        self.flow.push(.keyFrameNeeded(KeyFrameRequest(needed)), topic: "keyFrameNeeded")
+        self.flow.push(
+          .keyFrameNeeded(KeyFrameRequest(needed)), topic: "keyFrameNeeded", on: link)
       case nil: break
       }
     }

@@ -27,8 +27,10 @@ package struct PipelineChangeLog: Sendable {
     var requestID: UInt64
     var change: PipelineChange
     var isConditional: Bool
-    /// Whether it was sent to the server.
+    /// Whether it was sent to the server, or counts as sent.
     var isSent: Bool
+    /// Whether the server will answer.
+    var isRequested = false
     /// Whether the server has accepted it.
     var isAccepted = false
 
@@ -88,6 +90,7 @@ package struct PipelineChangeLog: Sendable {
   package mutating func send(_ requestID: UInt64) {
     guard let index = self.index(of: requestID) else { return }
     self.entries[index].isSent = true
+    self.entries[index].isRequested = true
   }
 
   /// Marks a change that the server accepted, and all changes sent before it: answers arrive in the
@@ -115,7 +118,7 @@ package struct PipelineChangeLog: Sendable {
   }
 
   /// Whether the server has answered all changes that were sent.
-  package var areAnswered: Bool { !self.entries.contains { $0.isSent && !$0.isAccepted } }
+  package var areAnswered: Bool { !self.entries.contains { $0.isRequested && !$0.isAccepted } }
 
   /// Returns the pipeline to select on the connection to which the session moves: the changes since
   /// ``startMove()``, if any.

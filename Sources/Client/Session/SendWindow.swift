@@ -329,7 +329,9 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   /// Returns the next message.
-  package mutating func next() -> Next {
+  ///
+  /// - Parameter holds: Whether controls wait, and the frames after them, for another connection.
+  package mutating func next(holdingControls holds: Bool = false) -> Next {
     switch self.link {
     case .none: return .finished
     case .opening: return .wait
@@ -341,7 +343,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
       self.queue.removeFirst()
       self.outstanding += 1
       return .send(.frame(frame, dependency: self.recordSent(sequence, role)))
-    case .control(let control)? where self.link == .open:
+    case .control(let control)? where self.link == .open && !holds:
       self.queue.removeFirst()
       return .send(.control(control))
     default: break
@@ -359,8 +361,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return isPredicted && last + 1 != sequence && reference > 0 ? reference : nil
   }
 
-  /// Whether ``next()`` returns something other than `wait`.
-  package var isReady: Bool {
+  /// Whether ``next(holdingControls:)`` returns something other than `wait`.
+  package func isReady(holdingControls holds: Bool = false) -> Bool {
     switch self.link {
     case .none: return true
     case .opening: return false
@@ -370,7 +372,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     guard self.link == .open else { return false }
     return switch self.queue.first {
     case .frame?: self.hasCredit
-    case .control?: true
+    case .control?: !holds
     case nil: self.isDrained
     }
   }

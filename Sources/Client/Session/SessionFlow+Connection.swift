@@ -38,6 +38,7 @@ extension SessionFlow {
     self.update { state in
       let link = state.addLink(at: self.clock.now())
       if isMove {
+        state.pending = link
         state.changes.startMove()
       } else {
         state.current = link
@@ -59,7 +60,7 @@ extension SessionFlow {
       if link == state.current {
         state.open(opened)
         if link > 1 { state.outcomes.push(.connection(opened.event), topic: "connection") }
-      } else {
+      } else if link == state.pending {
         state.next = (link, opened)
         state.requestKeyFrameForMove(at: self.clock.now())
       }
@@ -72,19 +73,32 @@ extension SessionFlow {
   /// The time at which a connection was opened, on the session's clock, or `nil` before that.
   func opened(_ link: Int) -> Duration? { self.state.withLock { $0.links[link]?.opened } }
 
-  /// The time of the last message on a connection, on the session's clock.
+  /// The time of the last message on a connection, on the session's clock. The current time while
+  /// the connection's messages wait for those of earlier connections.
   func lastActivity(on link: Int) -> Duration {
-    self.state.withLock { $0.links[link]?.lastActivity ?? .zero }
+    self.state.withLock { $0.lastActivity(on: link, now: self.clock.now()) }
   }
 
   /// Records a message of the server.
-  ///
-  /// - Returns: Whether the session has moved to another connection.
-  func recordActivity(on link: Int) -> Bool {
-    self.state.withLock { state in
-      state.links[link]?.lastActivity = self.clock.now()
-      return link < state.current
+  func recordActivity(on link: Int) {
+    self.state.withLock { $0.links[link]?.lastActivity = self.clock.now() }
+  }
+
+  /// Records a notice of the server: at once on the current connection; on the connection of a move
+  /// when the session moves to it; not at all on one that the session has left.
+  private func note(on link: Int, _ notice: @escaping State.Notice) {
+    self.update { state in
+      if link == state.current {
+        notice(&state)
+      } else if link == state.pending {
+        state.links[link]?.notices.append(notice)
+      }
     }
+  }
+
+  /// Discards the connection of a move, because its server will end the session.
+  private func refuseMove(to link: Int) {
+    self.update { if $0.pending == link { $0.discardPending(isOutdated: false) } }
   }
 
   /// The shared memory of the current connection, if any.
@@ -96,11 +110,12 @@ extension SessionFlow {
   // MARK: Moving
 
   /// Records that the server asks for a move, with a renewed resume token.
-  func requestMove(to addresses: [String], token: Data) {
-    self.update { state in
-      guard self.options.acceptsMove else { return }
+  func requestMove(_ request: MoveRequest, token: Data, on link: Int) {
+    guard self.options.acceptsMove else { return }
+    self.refuseMove(to: link)
+    self.note(on: link) { state in
       if !token.isEmpty { state.changes.token = token }
-      state.moveAddresses = addresses
+      state.moveRequest = request
       state.isMoveAnnounced = true
     }
   }
@@ -111,17 +126,27 @@ extension SessionFlow {
     self.update { $0.isMoveAnnounced = false }
   }
 
-  /// The addresses that the server prefers for the move which it has requested; `nil` without one.
-  var moveAddresses: [String]? { self.state.withLock { $0.moveAddresses } }
+  /// The server's request to move, until it is fulfilled.
+  var moveRequest: MoveRequest? { self.state.withLock { $0.moveRequest } }
 
-  /// Continues on the connection of a move, which may still be being opened, after the loss of the
-  /// current one.
-  func adopt(_ link: Int) {
+  /// Continues on the connection of a move after the loss of the current one. Discards it if it has
+  /// not opened: its token lacks the changes since.
+  ///
+  /// - Returns: Whether the session continues on it.
+  func adopt(_ link: Int) -> Bool {
     self.update { state in
-      guard state.next == nil else { return state.move() }
-      state.current = link
-      state.window.startOpening()
+      guard state.next?.link == link else {
+        if state.pending == link { state.discardPending(isOutdated: true) }
+        return false
+      }
+      state.move()
+      return true
     }
+  }
+
+  /// Returns when the connection of a move is discarded, or the task is cancelled.
+  func waitUntilDiscarded(_ link: Int) async {
+    await self.wait(for: .discarded(link))
   }
 
   /// Whether connections that the session has left still return outcomes.
@@ -129,13 +154,23 @@ extension SessionFlow {
 
   /// Records the end of a connection that is not the current one. Frames that it has not returned
   /// are lost.
-  func end(_ link: Int) {
-    self.update { $0.end(link) }
+  ///
+  /// - Returns: Whether it was discarded because its resume token was outdated.
+  func end(_ link: Int) -> Bool {
+    self.update { state in
+      defer { state.end(link) }
+      return state.links[link]?.isOutdated ?? false
+    }
   }
 
   /// Returns as soon as no earlier connection can have events that come before a connection's.
   func waitForEarlierOutputs(than link: Int) async {
+    self.state.withLock { $0.links[link]?.isReaderWaiting = true }
     await self.wait(for: .outputs(link))
+    self.state.withLock { state in
+      state.links[link]?.isReaderWaiting = false
+      state.links[link]?.lastActivity = self.clock.now()
+    }
   }
 
   /// Returns how long frames in flight have waited without any message of the server, and a duration
@@ -145,7 +180,7 @@ extension SessionFlow {
       guard state.window.isOpen, let usual = state.roundTrip.upperBound,
         let oldest = state.sendTimes.filter({ $0.key >= state.firstSequence }).values.min()
       else { return nil }
-      let lastActivity = state.links[state.current]?.lastActivity ?? .zero
+      let lastActivity = state.lastActivity(on: state.current, now: now)
       return (now - max(oldest, lastActivity), usual)
     }
   }
@@ -162,7 +197,7 @@ extension SessionFlow {
       let next = self.update { state -> Window.Next in
         guard link >= state.current else { return .finished }
         guard link == state.current else { return .wait }
-        let next = state.window.next()
+        let next = state.window.next(holdingControls: state.holdsControls)
         switch next {
         case .send(.control(let control)):
           state.recordSent(control, now: self.clock.now(), wall: self.wallTime)
@@ -235,22 +270,31 @@ extension SessionFlow {
     self.update { $0.outcomes.push(event, topic: topic) }
   }
 
+  /// Adds an event that only the current connection reports.
+  func push(_ event: SessionEvent, topic: String? = nil, on link: Int) {
+    self.note(on: link) { $0.outcomes.push(event, topic: topic) }
+  }
+
   /// Records the outcome of a composed frame, which this client has not sent.
   func recordComposed(_ outcome: FrameOutcome) {
     self.update { $0.outcomes.push(.outcome(outcome), as: FrameResult(outcome)) }
   }
 
   /// Records a change that the server accepted.
-  func accept(_ change: AcceptedChange) {
-    self.update { state in
+  func accept(_ change: AcceptedChange, on link: Int) {
+    self.note(on: link) { state in
+      guard !state.encoders.resolve(change.requestID, isAccepted: true),
+        // A change of an encoder that a new connection repeats.
+        change.requestID != 0
+      else { return }
       state.changes.accept(change.requestID)
       state.outcomes.push(.accepted(change))
     }
   }
 
   /// Records a change that has taken effect.
-  func apply(_ change: AppliedChange, token: Data) {
-    self.update { state in
+  func apply(_ change: AppliedChange, token: Data, on link: Int) {
+    self.note(on: link) { state in
       state.changes.apply(change.requestID)
       state.fallbacks.recordApplied(
         change.revision, requestID: change.requestID,
@@ -261,8 +305,10 @@ extension SessionFlow {
   }
 
   /// Records a refused change.
-  func reject(_ change: RejectedChange) {
-    self.update { state in
+  func reject(_ change: RejectedChange, on link: Int) {
+    self.note(on: link) { state in
+      var change = change
+      if state.encoders.resolve(change.requestID, isAccepted: false) { change.requestID = 0 }
       if let replay = state.changes.reject(change.requestID) {
         state.window.push(.select(replay))
       }
@@ -273,12 +319,19 @@ extension SessionFlow {
   /// Records the session's state and the renewed resume token.
   ///
   /// - Parameter revision: The active revision.
-  func record(_ new: SessionState, revision: UInt64, token: Data) {
-    self.update { state in
+  func record(_ new: SessionState, revision: UInt64, token: Data, on link: Int) {
+    if new == .draining { self.refuseMove(to: link) }
+    self.note(on: link) { state in
       if !token.isEmpty { state.changes.token = token }
+      // The token of a move's connection says otherwise, and overrides belong to one server.
+      let wasOverridden = state.fallbacks.isOverridden
       switch new {
-      case .overridden: state.fallbacks.setOverride(revision)
-      case .running, .paused: state.fallbacks.endOverride(at: revision)
+      case .overridden:
+        state.fallbacks.setOverride(revision)
+        state.discardPending(isOutdated: true)
+      case .running, .paused:
+        state.fallbacks.endOverride(at: revision)
+        if wasOverridden { state.discardPending(isOutdated: true) }
       case .draining:
         // Without reconnection the server decides the outcome of frames that are sent meanwhile.
         if self.options.reconnect != nil { state.window.drain() }

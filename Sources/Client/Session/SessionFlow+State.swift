@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import SidelightKernels
 import SidelightWire
+import SwiftProtobuf
 
 /// The usual duration of round trips: mean and deviation as in RFC 6298.
 struct RoundTripEstimate: Sendable {
@@ -41,6 +42,8 @@ extension SessionFlow {
     case drained
     /// A caller: the answer to a ping.
     case pong(UInt64)
+    /// The connection of a move: the session will not move to it.
+    case discarded(Int)
   }
 
   /// A task that waits for a condition.
@@ -56,8 +59,16 @@ extension SessionFlow {
     var opened: Duration?
     /// The time of the server's last message.
     var lastActivity: Duration
+    /// Whether the server's messages wait for those of earlier connections.
+    var isReaderWaiting = false
     /// The shared memory, if any.
     var ring: ClientRing?
+    /// The server's notices before the session moves to it.
+    var notices: [State.Notice] = []
+    /// Whether the session will not move to it.
+    var isDiscarded = false
+    /// Whether that is because its resume token is outdated.
+    var isOutdated = false
   }
 
   /// The server's answer to the opening of a connection.
@@ -71,6 +82,25 @@ extension SessionFlow {
     var event: ConnectionEvent
   }
 
+  /// A server's request to move.
+  struct MoveRequest {
+    /// The addresses that it prefers.
+    var addresses: [String]
+    /// The limit of an attempt to open a connection: several fit into the time that the server
+    /// leaves.
+    var attemptLimit: Duration?
+
+    init(_ message: Sidelight_V1_Move) {
+      self.addresses = message.addresses
+      if message.hasTimeLeft {
+        let timeLeft = Duration(
+          secondsComponent: message.timeLeft.seconds,
+          attosecondsComponent: Int64(message.timeLeft.nanos) * 1_000_000_000)
+        self.attemptLimit = max(.milliseconds(300), timeLeft / 4)
+      }
+    }
+  }
+
   struct Ping {
     /// The connection on which it was sent.
     var link = 0
@@ -81,6 +111,9 @@ extension SessionFlow {
 
   /// A pure state machine of the window, the outcomes and the requested changes.
   struct State {
+    /// What a notice of the server changes.
+    typealias Notice = @Sendable (inout State) -> Void
+
     var window: Window
     var outcomes = Outcomes()
     /// Whether an iterator has claimed the events.
@@ -103,12 +136,14 @@ extension SessionFlow {
     var current = 0
     /// The first frame of the current connection.
     private(set) var firstSequence: UInt64 = 1
-    /// The open connection to which the session moves.
+    /// The connection that is opened to move to it, until the session does.
+    var pending: Int?
+    /// ``pending``, if it is open.
     var next: (link: Int, opened: OpenedLink)?
     /// The connections that the session has left, with the frames that they may return.
     private(set) var retired: [(link: Int, frames: Range<UInt64>)] = []
-    /// The server's preferred addresses, from the request to move until it is fulfilled.
-    var moveAddresses: [String]?
+    /// The server's request to move, until it is fulfilled.
+    var moveRequest: MoveRequest?
     var isMoveAnnounced = false
     /// The times at which frames without an outcome were sent, on the session's clock.
     var sendTimes: [UInt64: Duration] = [:]
@@ -125,7 +160,8 @@ extension SessionFlow {
     func isSatisfied(_ condition: WaitCondition) -> Bool {
       switch condition {
       case .message(let link):
-        link < self.current || (link == self.current && self.window.isReady)
+        link < self.current
+          || (link == self.current && self.window.isReady(holdingControls: self.holdsControls))
       case .move: self.isMoveAnnounced
       case .outputs(let link): !self.retired.contains { $0.link < link }
       case .event: self.outcomes.isReady
@@ -133,6 +169,7 @@ extension SessionFlow {
       case .opening: self.opening != nil
       case .drained: self.window.isDrained
       case .pong(let id): self.pings[id]?.answer != nil
+      case .discarded(let link): self.links[link]?.isDiscarded ?? true
       }
     }
 
@@ -245,6 +282,12 @@ extension SessionFlow {
       return self.lastLink
     }
 
+    /// The time of the last message on a connection, or the current one while its reader waits.
+    func lastActivity(on link: Int, now: Duration) -> Duration {
+      guard let link = self.links[link] else { return .zero }
+      return link.isReaderWaiting ? now : link.lastActivity
+    }
+
     /// Begins to use the current connection.
     mutating func open(_ opened: OpenedLink) {
       let controls = self.startControls(opened, replay: self.changes.takeReplay())
@@ -268,6 +311,10 @@ extension SessionFlow {
       return controls + self.encoders.replay
     }
 
+    /// Whether controls wait for the next connection: the session moves to it as soon as the changes
+    /// that were sent have their answers.
+    var holdsControls: Bool { self.next != nil && self.window.canMove }
+
     /// Moves to the next connection as soon as no frame is lost by it, and all changes have their
     /// answers.
     mutating func moveIfPossible() {
@@ -280,7 +327,8 @@ extension SessionFlow {
     mutating func move() {
       guard let (link, opened) = self.next.take() else { return }
       self.current = link
-      self.moveAddresses = nil
+      self.pending = nil
+      self.moveRequest = nil
       let controls = self.startControls(opened, replay: self.changes.takeMoveReplay())
       self.firstSequence = self.window.firstUnsent
       for frame in self.window.move(capacity: opened.framesInFlight, first: controls) {
@@ -288,12 +336,25 @@ extension SessionFlow {
         self.requestKeyFrame(for: frame, .start)
       }
       self.outcomes.push(.connection(opened.event), topic: "connection")
+      let notices = self.links[link]?.notices ?? []
+      self.links[link]?.notices = []
+      for notice in notices { notice(&self) }
+    }
+
+    /// Ends the connection of a move, if any, without moving to it.
+    ///
+    /// - Parameter isOutdated: Whether its resume token is outdated.
+    mutating func discardPending(isOutdated: Bool) {
+      guard let link = self.pending.take() else { return }
+      self.next = nil
+      self.links[link]?.isDiscarded = true
+      self.links[link]?.isOutdated = isOutdated
     }
 
     /// Removes a connection that is not the current one. Frames that it has not returned are lost.
     mutating func end(_ link: Int) {
       self.links[link] = nil
-      if self.next?.link == link { self.next = nil }
+      if self.pending == link { (self.pending, self.next) = (nil, nil) }
       guard let index = self.retired.firstIndex(where: { $0.link == link }) else { return }
       let lost = self.outcomes.pending(in: self.retired.remove(at: index).frames)
       for (sequence, frame) in lost {
@@ -313,7 +374,7 @@ extension SessionFlow {
     /// Ends everything that depended on the lost connection.
     mutating func lose() {
       self.links[self.current] = nil
-      self.moveAddresses = nil
+      self.moveRequest = nil
       self.isMoveAnnounced = false
       // A new connection begins with the newest settings of the encoders.
       let unsent = self.window.close {

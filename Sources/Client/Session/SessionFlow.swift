@@ -159,13 +159,6 @@ extension SessionFlow {
     }
   }
 
-  /// Records the server's answer to a change.
-  ///
-  /// - Returns: Whether the number is of a change of an encoder or of the composition.
-  func resolveEncoderChange(_ requestID: UInt64, isAccepted: Bool) -> Bool {
-    self.update { $0.encoders.resolve(requestID, isAccepted: isAccepted) }
-  }
-
   func requestKeyFrame(output: String) {
     self.update { if $0.window.isOpen { $0.window.pushUrgent(.requestKeyFrame(output: output)) } }
   }

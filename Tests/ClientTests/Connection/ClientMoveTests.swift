@@ -167,6 +167,138 @@ import Testing
     }
   }
 
+  @Test func `a change during the opening of a move survives the loss of the old server`()
+    async throws
+  {
+    let shot = try picture(16, 8)
+    try await Reconnecting.withServers { first, second in
+      let address = try await first.address
+      try await HoldingProxy.withProxy(to: try await second.address, holdingAfter: 0) { proxy in
+        try await SidelightClient.connect(to: [address, proxy.address]) { client in
+          try await client.withSession(Self.options([])) { session in
+            var received = ReceivedEvents(session)
+            try await Self.move(session.id, from: address, to: nil)
+            for await _ in proxy.held { break }
+            session.select([.filter("colorInvert")])
+            await session.send(VideoFrame(shot))
+            #expect(try await received.applied() != nil)
+            await first.kill()
+            _ = try await received.interrupted()
+            async let _: Void = {
+              while !Task.isCancelled {
+                proxy.release()
+                try await Task.sleep(for: .milliseconds(5))
+              }
+            }()
+            #expect(try await received.restored()?.isResumed == true)
+            await session.send(VideoFrame(shot))
+            var frame = try #require(try await received.filtered())
+            if frame.sequence == 1 { frame = try #require(try await received.filtered()) }
+            #expect(frame.picture.bytes != VideoPicture.frame(shot).bytes)
+          }
+        }
+      }
+    }
+  }
+
+  /// Runs a session of encoded video that is about to move, but waits for its key frame, frame 21.
+  ///
+  /// - Parameters:
+  ///   - before: Runs before the move is requested.
+  ///   - body: Runs when the second server has opened its session.
+  static func withWaitingMove(
+    before: @Sendable (RunningServer, FilterSession, inout ReceivedEvents) async throws -> Void = {
+      _, _, _ in
+    },
+    _ body:
+      @Sendable (
+        _ first: RunningServer, _ second: RunningServer, FilterSession, inout ReceivedEvents,
+        _ frames: [VideoFrame]
+      ) async throws -> Void
+  ) async throws {
+    let stream = try EncodedStream(.vp8, count: 40, keyFrames: [20, 30])
+    let frames = try (0 ..< 40).map { try ClientEncodedFrameTests.frame(stream, $0) }
+    var options = Self.options([.filter("colorInvert")])
+    options.output = OutputOptions(format: .encoded(.vp8))
+    try await Reconnecting.withServers { [options] first, second in
+      let addresses = [try await first.address, try await second.address]
+      try await SidelightClient.connect(to: addresses) { client in
+        try await client.withSession(options) { session in
+          var received = ReceivedEvents(session)
+          try await before(first, session, &received)
+          for frame in frames[..<5] {
+            await session.send(frame)
+            _ = try await received.filtered()
+          }
+          try await Self.move(session.id, from: addresses[0], to: nil)
+          while second.server.sessionCount == 0 { await Task.yield() }
+          try await body(first, second, session, &received, frames)
+        }
+      }
+    }
+  }
+
+  /// Sends frames 6 to 21, of which the last is sent to the new server.
+  static func finishMove(
+    _ session: FilterSession, _ received: inout ReceivedEvents, _ frames: [VideoFrame]
+  ) async throws -> [SessionState] {
+    let before = session.id
+    var states: [SessionState] = []
+    func pass(_ frame: VideoFrame) async throws {
+      await session.send(frame)
+      _ = try await received.next { event -> FilteredFrame? in
+        if case .state(let state) = event { states.append(state) }
+        if case .outcome(.filtered(let frame)) = event { return frame }
+        return nil
+      }
+    }
+    for frame in frames[5 ..< 20] { try await pass(frame) }
+    #expect(session.id == before)
+    try await pass(frames[20])
+    #expect(session.id != before)
+    return states
+  }
+
+  @Test(.enabled(if: VideoCodec.vp8.canEncode, "built without the codecs"))
+  func `an override during a move is in force at the new server`() async throws {
+    try await Self.withWaitingMove { first, second, session, received, frames in
+      try await Reconnecting.override(
+        session.id, at: try await first.address, with: [.filter("sepiaTone")])
+      #expect(try await received.state() == .overridden(reason: "indecent"))
+      // The session moves only to a connection with the newest token.
+      try await withOperators(try await second.address) { operators in
+        for _ in 0 ..< 200 {
+          let sessions = try await operators.listSessions(.init()).sessions
+          if sessions.count == 1, sessions[0].state == .overridden { break }
+          try await Task.sleep(for: .milliseconds(10))
+        }
+      }
+      #expect(
+        try await Self.finishMove(session, &received, frames) == [.overridden(reason: "indecent")],
+        "the new server reports it again")
+    }
+  }
+
+  @Test(.enabled(if: VideoCodec.vp8.canEncode, "built without the codecs"))
+  func `an override before a move is in force at the new server, and no original is shown later`()
+    async throws
+  {
+    try await Self.withWaitingMove { first, session, received in
+      try await Reconnecting.override(
+        session.id, at: try await first.address, with: [.filter("sepiaTone")])
+      #expect(try await received.state() == .overridden(reason: "indecent"))
+    } _: { first, second, session, received, frames in
+      #expect(
+        try await Self.finishMove(session, &received, frames) == [.overridden(reason: "indecent")])
+      await first.kill()
+      await second.kill()
+      _ = try await received.interrupted()
+      await session.send(frames[30])
+      let dropped = try #require(try await received.dropped())
+      #expect(dropped.fallback == nil)
+    }
+  }
+
   @Test func `an operator closes a session, and its client sees the reason`() async throws {
     let shot = try picture(16, 8)
     try await Reconnecting.withServers { first, _ in

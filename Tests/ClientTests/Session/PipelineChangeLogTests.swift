@@ -269,5 +269,8 @@ import Testing
     #expect(log.takeMoveReplay() == .init(pipeline: .pipeline(Self.first), requestID: 0))
     log.startMove()
     #expect(log.takeMoveReplay() == nil)
+    let unsent = log.record(.select(Self.hiding(true)), isConditional: false, isSent: true)
+    #expect(log.areAnswered, "it waits for the next connection")
+    #expect(log.takeMoveReplay()?.requestID == unsent)
   }
 }

@@ -17,7 +17,7 @@ import Testing
 
   static func drain(_ window: inout Window) -> [String] {
     var sent: [String] = []
-    while window.isReady, case .send(let element) = window.next() {
+    while window.isReady(), case .send(let element) = window.next() {
       switch element {
       case .frame(let frame, nil): sent.append("frame \(frame)")
       case .frame(let frame, let dependency?): sent.append("frame \(frame) after \(dependency)")
@@ -241,6 +241,19 @@ import Testing
     #expect(Self.drain(&window) == ["select"])
     #expect(Self.offer(&window, as: .keyFrame) == "accepted 3")
     #expect(Self.drain(&window) == ["frame 3"])
+  }
+
+  @Test func `controls and the frames after them wait for a move`() {
+    var window = Self.window(credits: 4)
+    window.push("select")
+    #expect(Self.offer(&window) == "accepted 1")
+    #expect(!window.isReady(holdingControls: true))
+    guard case .wait = window.next(holdingControls: true) else {
+      Issue.record("a control was sent")
+      return
+    }
+    #expect(window.move(capacity: 4, first: ["replay"]) == [])
+    #expect(Self.drain(&window) == ["replay", "select", "frame 1"])
   }
 
   // MARK: Encoded video
