@@ -90,8 +90,9 @@ static void become(
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  // A process group of its own, so that a terminal does not interrupt it before the host ends it.
-  setpgid(0, 0);
+  // A session of its own: a terminal does not interrupt it before the host ends it, and it cannot
+  // join the host's process group, where the host would not find it.
+  setsid();
 
   // Above the numbers that they get, to overwrite none of them.
   int high = 64;

@@ -3,7 +3,7 @@ import Foundation
 import SidelightWire
 import Synchronization
 
-/// A filter process of the system: a shell's command in a process group of its own.
+/// A filter process of the system: a shell's command in a session of its own.
 final class ChildProcess: Sendable {
   /// The process ID, which is valid until the process is reaped.
   let id: pid_t
@@ -94,7 +94,9 @@ final class ChildProcess: Sendable {
   /// Kills the process and the processes that it started. Has no effect after ``reap()``.
   func kill() {
     self.isReaped.withLock { isReaped in
-      if !isReaped { _ = Foundation.kill(-self.id, SIGKILL) }
+      guard !isReaped else { return }
+      _ = Foundation.kill(-self.id, SIGKILL)
+      _ = Foundation.kill(self.id, SIGKILL)
     }
   }
 

@@ -189,6 +189,7 @@ def test_a_late_result_is_discarded_and_the_next_frame_is_filtered(stub, picture
         ("exit", "it exited with status 7"),
         ("hang", "it has not answered a frame for"),
         ("deaf", "it has not answered a frame for"),
+        ("escape", "it has not answered a frame for"),
         ("unknown", "messages of unknown kinds in a second"),
         ("huge", "it exited with status 1"),
         ("stop", "a signal has stopped it"),
