@@ -26,8 +26,8 @@ final class FilterConnection: Sendable {
     var phase: Phase
     /// The frame that is not answered.
     var frame: UInt64?
-    /// Finished when ``frame`` is answered.
-    var idle: Completion?
+    /// Finished when ``frame`` is answered: one for every frame that waits.
+    var idle: [Completion] = []
     /// Whether nothing uses the session any more. It ends when its frame is answered.
     var isClosing = false
   }
@@ -96,7 +96,7 @@ final class FilterConnection: Sendable {
       guard state.end == nil else { return ([], []) }
       state.end = reason
       defer { (state.frames, state.sessions) = ([:], [:]) }
-      return (Array(state.frames.values), state.sessions.values.compactMap(\.idle))
+      return (Array(state.frames.values), state.sessions.values.flatMap(\.idle))
     }
     for frame in frames { frame.finish(.failed(reason)) }
     for idle in idle { idle.finish() }
@@ -195,7 +195,7 @@ final class FilterConnection: Sendable {
         if case .refused(let message) = session.phase { throw FilterProcessError(message) }
         if session.frame != nil {
           let idle = Completion()
-          state.sessions[frame.session]?.idle = idle
+          state.sessions[frame.session]?.idle.append(idle)
           return .wait(idle)
         }
         let number = state.nextNumber()
@@ -279,8 +279,8 @@ final class FilterConnection: Sendable {
 
   private func answer(session number: UInt64, _ phase: Phase) throws(Violation) {
     let now = self.clock.now()
-    let result = self.state.withLock { state -> Result<(PendingFrame?, Completion?), Violation> in
-      if state.end != nil { return .success((nil, nil)) }
+    let result = self.state.withLock { state -> Result<(PendingFrame?, [Completion]), Violation> in
+      if state.end != nil { return .success((nil, [])) }
       guard let session = state.sessions[number], case .opening = session.phase else {
         return .failure(
           Violation(description: "session \(number) does not wait for an answer"))
@@ -289,36 +289,36 @@ final class FilterConnection: Sendable {
       state.sessions[number]?.phase = phase
       guard case .refused = phase else {
         self.closeIfIdle(number, &state)
-        return .success((nil, nil))
+        return .success((nil, []))
       }
       let frame = session.frame.flatMap { state.frames.removeValue(forKey: $0) }
       state.sessions[number]?.frame = nil
-      state.sessions[number]?.idle = nil
+      state.sessions[number]?.idle = []
       self.closeIfIdle(number, &state)
       return .success((frame, session.idle))
     }
     let (frame, idle) = try result.get()
     if case .refused(let message) = phase { frame?.finish(.failed(message)) }
-    idle?.finish()
+    for idle in idle { idle.finish() }
   }
 
   private func answer(_ number: UInt64, _ answer: Answer) throws(Violation) {
     let now = self.clock.now()
-    let result = self.state.withLock { state -> Result<(PendingFrame?, Completion?), Violation> in
-      if state.end != nil { return .success((nil, nil)) }
+    let result = self.state.withLock { state -> Result<(PendingFrame?, [Completion]), Violation> in
+      if state.end != nil { return .success((nil, [])) }
       guard let frame = state.frames.removeValue(forKey: number) else {
         return .failure(Violation(description: "frame \(number) does not wait for an answer"))
       }
       state.lastAnswer = now
-      let idle = state.sessions[frame.session]?.idle
+      let idle = state.sessions[frame.session]?.idle ?? []
       state.sessions[frame.session]?.frame = nil
-      state.sessions[frame.session]?.idle = nil
+      state.sessions[frame.session]?.idle = []
       self.closeIfIdle(frame.session, &state)
       return .success((frame, idle))
     }
     let (frame, idle) = try result.get()
     frame?.finish(answer)
-    idle?.finish()
+    for idle in idle { idle.finish() }
   }
 
   // MARK: Supervision
