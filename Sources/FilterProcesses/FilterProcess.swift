@@ -19,6 +19,8 @@ final class FilterProcess: Sendable {
     /// The secret and the memory of the present run.
     var run: (token: String, memory: FilterMemory)?
     var child: ChildProcess?
+    /// The time after which the present run's child is killed, if that was decided before it was known.
+    var killDelay: TimeInterval?
     /// The filters, once the first run has attached.
     var offers: [FilterOffer] = []
     /// The error of the first run.
@@ -33,6 +35,16 @@ final class FilterProcess: Sendable {
 
     var connection: FilterConnection? {
       if case .attached(let connection) = self.phase { connection } else { nil }
+    }
+
+    /// Kills the present run's child unless it ends by itself within a time; a child that is not known
+    /// yet once it is.
+    mutating func endChild(after time: TimeInterval) {
+      if let child = self.child {
+        child.kill(after: time)
+      } else {
+        self.killDelay = min(time, self.killDelay ?? time)
+      }
     }
   }
 
@@ -175,11 +187,14 @@ final class FilterProcess: Sendable {
   private func runOnce() async throws(FilterProcessError) -> String {
     let memory = try FilterMemory()
     let token = (0 ..< 4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
-    self.state.withLock { state in
+    let isStopped = self.state.withLock { state in
       state.run = (token, memory)
       state.kill = nil
+      state.killDelay = nil
       state.lastLine = ""
+      return state.isStopped
     }
+    if isStopped { throw FilterProcessError("other processes have replaced it") }
     // The server's settings, and so its secrets, are not for the process.
     let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SIDELIGHT_") }
     let user = FilterProcessUser.unprivileged.flatMap { $0.canRun(self.command) ? $0 : nil }
@@ -195,7 +210,10 @@ final class FilterProcess: Sendable {
         "SWIFT_BACKTRACE": inherited["SWIFT_BACKTRACE"] ?? "enable=no",
       ]) { $1 }, in: directory, as: user, memory: memory.descriptor
     ) { self.log($0) }
-    self.state.withLock { $0.child = child }
+    self.state.withLock { state in
+      state.child = child
+      if let delay = state.killDelay { child.kill(after: delay) }
+    }
     self.logger.info(
       "filter process started",
       metadata: [
@@ -276,27 +294,24 @@ final class FilterProcess: Sendable {
     _ reason: String, _ kind: FilterProcessMonitor.RestartReason = .hung,
     in connection: FilterConnection? = nil
   ) {
-    let child = self.state.withLock { state -> ChildProcess? in
+    let isFirst = self.state.withLock { state in
       guard state.kill == nil, connection == nil || state.connection === connection else {
-        return nil
+        return false
       }
       state.kill = (reason, kind)
-      return state.child
+      return true
     }
-    guard let child else { return }
+    guard isFirst else { return }
     self.logger.error("filter process is killed", metadata: ["reason": "\(reason)"])
     self.detach("the filter process was killed: \(reason)", last: reason)
-    child.kill()
+    self.state.withLock { $0.endChild(after: 0) }
   }
 
   /// Ends the process for good, once it has answered its frames.
   ///
   /// - Parameter limit: The time for the answers.
   func stop(within limit: Duration) async {
-    let child = self.state.withLock { state in
-      state.isStopped = true
-      return state.child
-    }
+    self.state.withLock { $0.isStopped = true }
     let start = self.clock.now()
     while let connection = try? self.connection(), connection.hasFrames, !Task.isCancelled,
       self.clock.now() - start < limit
@@ -304,7 +319,7 @@ final class FilterProcess: Sendable {
       await self.clock.wait(.milliseconds(10))
     }
     self.detach("the filter process was replaced")
-    child?.kill(after: 2)
+    self.state.withLock { $0.endChild(after: 2) }
   }
 
   /// Ends the conversation with the process.
@@ -395,8 +410,9 @@ final class FilterProcess: Sendable {
   /// Ends the run of a call that has ended. A process that ends by itself, which states the reason,
   /// has ended its call shortly before.
   func callEnded(_ connection: FilterConnection) {
-    let child = self.state.withLock { $0.connection === connection ? $0.child : nil }
-    child?.kill(after: 0.5)
+    self.state.withLock { state in
+      if state.connection === connection { state.endChild(after: 0.5) }
+    }
   }
 }
 
