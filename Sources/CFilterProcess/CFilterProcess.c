@@ -43,19 +43,21 @@ static struct id_maps id_maps(uid_t user, gid_t group) {
 // Gives an unprivileged process a network without interfaces, which needs a user namespace.
 static int isolate_network(const struct id_maps *maps) {
   if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return 0;
+  // After a change of the user only root can write these files otherwise. Other processes outside the
+  // new namespace cannot read this copy of the host's memory.
+  prctl(PR_SET_DUMPABLE, 1);
   write_file("/proc/self/setgroups", "deny");
   write_file("/proc/self/uid_map", maps->users);
   write_file("/proc/self/gid_map", maps->groups);
+  prctl(PR_SET_DUMPABLE, 0);
   return 1;
 }
 
-// Takes another user for good. Its processes must be able to write their own files in /proc, for
-// isolate_network.
+// Takes another user for good. Until exec, the kernel keeps other processes of that user from this copy
+// of the host's memory.
 static int become_user(uid_t user, gid_t group) {
   if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0) return 0;
-  if (setresuid(user, user, user) != 0) return 0;
-  prctl(PR_SET_DUMPABLE, 1);
-  return 1;
+  return setresuid(user, user, user) == 0;
 }
 
 int cfp_can_read(uid_t user, gid_t group, char *const *paths) {
