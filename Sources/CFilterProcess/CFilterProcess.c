@@ -75,6 +75,16 @@ int cfp_can_read(uid_t user, gid_t group, char *const *paths) {
   return process > 0 && status == 0;
 }
 
+// Closes descriptors where the kernel cannot close a range of them.
+static void close_from(int first) {
+  struct rlimit limit;
+  int end = 1 << 20;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (rlim_t)end) {
+    end = (int)limit.rlim_cur;
+  }
+  for (int number = first; number < end; number++) close(number);
+}
+
 static void limit(int resource, uint64_t value) {
   struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
   setrlimit(resource, &limit);
@@ -102,14 +112,13 @@ static void become(
   output = fcntl(output, F_DUPFD_CLOEXEC, high);
   memory = fcntl(memory, F_DUPFD_CLOEXEC, high);
   int input = open("/dev/null", O_RDONLY);
-  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 || dup2(memory, 3) < 0) {
+  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 || dup2(memory, 3) < 0
+      || dup3(report, 4, O_CLOEXEC) < 0) {
     _exit(127);
   }
+  report = 4;
   // Descriptors that are not marked close-on-exec, too.
-  if (syscall(SYS_close_range, 4, (unsigned)high - 1, 0) != 0) {
-    for (int number = 4; number < high; number++) close(number);
-  }
-  syscall(SYS_close_range, (unsigned)high, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
+  if (syscall(SYS_close_range, 5, ~0u, 0) != 0) close_from(5);
 
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, program->max_descriptors);
