@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,19 +61,35 @@ static int become_user(uid_t user, gid_t group) {
   return setresuid(user, user, user) == 0;
 }
 
+// Reads a byte that a new process writes, or ends the process if it takes too long, as on a file system
+// that does not answer. Returns 0 if the process ends without it.
+static int read_report(int file, unsigned char *report, pid_t process) {
+  struct pollfd wait = {.fd = file, .events = POLLIN};
+  int count;
+  do count = poll(&wait, 1, 10000);
+  while (count < 0 && errno == EINTR);
+  if (count == 0) kill(process, SIGKILL);
+  return count > 0 && read(file, report, 1) == 1;
+}
+
 int cfp_can_read(uid_t user, gid_t group, char *const *paths) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) < 0) return 0;
   pid_t process = fork();
   if (process == 0) {
     if (!become_user(user, group)) _exit(1);
     for (; *paths; paths++) {
       if (access(*paths, R_OK) != 0) _exit(1);
     }
-    _exit(0);
+    _exit(write(report[1], "", 1) != 1);
   }
-  int status = 0;
-  while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  close(report[1]);
+  unsigned char byte;
+  int can_read = process > 0 && read_report(report[0], &byte, process);
+  close(report[0]);
+  while (process > 0 && waitpid(process, NULL, 0) < 0 && errno == EINTR) {
   }
-  return process > 0 && status == 0;
+  return can_read;
 }
 
 // Closes descriptors where the kernel cannot close a range of them.
@@ -160,10 +177,7 @@ pid_t cfp_start(const struct cfp_program *program, int *isolation) {
   int code = process < 0 ? errno : 0;
   close(report[1]);
   unsigned char answer = 0;
-  if (process > 0) {
-    while (read(report[0], &answer, 1) < 0 && errno == EINTR) {
-    }
-  }
+  if (process > 0) read_report(report[0], &answer, process);
   close(report[0]);
   *isolation = answer;
   return process < 0 ? -code : process;
