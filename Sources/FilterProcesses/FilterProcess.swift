@@ -56,6 +56,8 @@ final class FilterProcess: Sendable {
   private static let openingLimit = Duration.seconds(30)
   /// The time in which a process that has frames answers one of them.
   private static let answerLimit = Duration.seconds(2)
+  /// The time in which it answers every frame.
+  private static let frameLimit = Duration.seconds(10)
   private static let checkInterval = Duration.milliseconds(100)
   /// The maximum number of lines of its output in a second of the log.
   private static let maxLinesPerSecond = 200
@@ -276,7 +278,9 @@ final class FilterProcess: Sendable {
         }
         continue
       }
-      if let reason = connection.hang(limit: Self.answerLimit, openingLimit: Self.openingLimit) {
+      let reason = connection.hang(
+        limit: Self.answerLimit, frameLimit: Self.frameLimit, openingLimit: Self.openingLimit)
+      if let reason {
         self.kill(reason)
       }
       // A process that a signal has stopped cannot answer. One check later, to leave alone a process
