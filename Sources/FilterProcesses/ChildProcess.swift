@@ -18,7 +18,7 @@ final class ChildProcess: Sendable {
   private let isReaped = Mutex(false)
 
   /// The maximum length of a line of the log, in bytes. Longer lines are divided.
-  private static let maxLineBytes = 4096
+  static let maxLineBytes = 4096
   private static let maxDescriptors: UInt32 = 256
   /// The maximum size of its private memory, in bytes: half of the machine's.
   private static let maxMemory = max(1 << 30, ProcessInfo.processInfo.physicalMemory / 2)

@@ -59,7 +59,7 @@ final class FilterProcess: Sendable {
   /// The time in which it answers every frame.
   private static let frameLimit = Duration.seconds(10)
   private static let checkInterval = Duration.milliseconds(100)
-  /// The maximum number of lines of its output in a second of the log.
+  /// The maximum number of lines of its output and messages in a second of the log.
   private static let maxLinesPerSecond = 200
 
   /// The command of the shell.
@@ -211,7 +211,10 @@ final class FilterProcess: Sendable {
         // Backtraces of traps take seconds, in which the process does not start again.
         "SWIFT_BACKTRACE": inherited["SWIFT_BACKTRACE"] ?? "enable=no",
       ]) { $1 }, in: directory, as: user, memory: memory.descriptor
-    ) { self.log($0) }
+    ) { line in
+      self.state.withLock { $0.lastLine = line }
+      self.log([line], as: .notice)
+    }
     self.state.withLock { state in
       state.child = child
       if let delay = state.killDelay { child.kill(after: delay) }
@@ -248,19 +251,18 @@ final class FilterProcess: Sendable {
     return reason
   }
 
-  /// Logs a line of the output, unless there are too many.
-  private func log(_ line: String) {
+  /// Logs lines of the output or of messages, unless there are too many.
+  private func log(_ lines: [String], as level: Logger.Level) {
     let second = self.clock.now().components.seconds
-    let count = self.state.withLock { state in
-      state.lastLine = line
-      state.lines = (second, state.lines.second == second ? state.lines.count + 1 : 1)
-      return state.lines.count
+    let (first, last) = self.state.withLock { state -> (Int, Int) in
+      let first = state.lines.second == second ? state.lines.count : 0
+      state.lines = (second, first + lines.count)
+      return (first, state.lines.count)
     }
-    switch count {
-    case ...Self.maxLinesPerSecond: self.logger.notice("\(line)")
-    case Self.maxLinesPerSecond + 1:
+    let text = lines.prefix(max(0, Self.maxLinesPerSecond - first)).joined(separator: "\n")
+    if !text.isEmpty { self.logger.log(level: level, "\(text)") }
+    if first <= Self.maxLinesPerSecond, last > Self.maxLinesPerSecond {
       self.logger.warning("further lines of the filter process are left out in this second")
-    default: break
     }
   }
 
@@ -405,7 +407,12 @@ final class FilterProcess: Sendable {
   /// Receives a message. A message that breaks a rule ends the run.
   func receive(_ message: Sidelight_V1_ProcessMessage, on connection: FilterConnection) {
     do throws(FilterConnection.Violation) {
-      if let lines = try connection.receive(message) { self.logger.warning("\(lines)") }
+      if let lines = try connection.receive(message) {
+        self.log(
+          lines.split(whereSeparator: \.isNewline).map {
+            String($0).clipped(toBytes: ChildProcess.maxLineBytes)
+          }, as: .warning)
+      }
     } catch {
       self.kill("it broke a rule of the contract: \(error)", .contract, in: connection)
     }
