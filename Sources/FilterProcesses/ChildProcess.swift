@@ -156,21 +156,44 @@ final class ChildProcess: Sendable {
   }
 }
 
-/// The user of filter processes, for a host that runs as root.
+/// The user of a filter process whose host runs as root. No other process has it, because processes of
+/// one user can read each other's memory.
 struct FilterProcessUser: Sendable {
-  let name: String
   let id: uid_t
   let group: gid_t
 
-  /// The unprivileged user of the system if this process is root; `nil` if it is not.
-  static let unprivileged: FilterProcessUser? = {
-    guard geteuid() == 0 else { return nil }
-    // The numbers are nobody's on all common systems.
-    guard let entry = getpwnam("nobody") else {
-      return FilterProcessUser(name: "65534", id: 65534, group: 65534)
+  /// Whether processes get a user: whether this process is root.
+  static let isNeeded = geteuid() == 0
+
+  /// The group of all processes, which may use the socket.
+  static let group: gid_t = getpwnam("nobody")?.pointee.pw_gid ?? 65534
+
+  /// The users that systems keep for services without an account.
+  private static let range: ClosedRange<uid_t> = 61184 ... 65519
+
+  /// The random start keeps the users of several hosts apart.
+  private static let users = Mutex(
+    (last: uid_t.random(in: Self.range), taken: Set<uid_t>()))
+
+  /// Returns a user that no process of this host has; `nil` if this process is not root, or no user is
+  /// left.
+  static func take() -> FilterProcessUser? {
+    guard Self.isNeeded else { return nil }
+    return Self.users.withLock { users in
+      for _ in Self.range {
+        users.last = users.last < Self.range.upperBound ? users.last + 1 : Self.range.lowerBound
+        if users.taken.insert(users.last).inserted {
+          return FilterProcessUser(id: users.last, group: Self.group)
+        }
+      }
+      return nil
     }
-    return FilterProcessUser(name: "nobody", id: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
-  }()
+  }
+
+  /// Gives the user back, when its process has ended.
+  func release() {
+    Self.users.withLock { _ = $0.taken.remove(self.id) }
+  }
 
   /// Whether the user can run a command: read its program and the files that it names.
   func canRun(_ command: String) -> Bool {

@@ -199,12 +199,17 @@ final class FilterProcess: Sendable {
     if isStopped { throw FilterProcessError("other processes have replaced it") }
     // The server's settings, and so its secrets, are not for the process.
     let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SIDELIGHT_") }
-    let user = FilterProcessUser.unprivileged.flatMap { $0.canRun(self.command) ? $0 : nil }
+    let own = FilterProcessUser.take()
+    defer { own?.release() }
+    let canRun = own?.canRun(self.command) ?? false
+    let user = canRun ? own : nil
     let directory = try self.folder.makeWorkingDirectory(for: user)
     defer { cfp_remove(directory) }
+    // Programs look for their user's name, which the system does not know.
+    let names = user.map { ["USER": "\($0.id)", "LOGNAME": "\($0.id)"] } ?? [:]
     let child = try await ChildProcess.start(
       "exec \(self.command.withAbsolutePaths)",
-      environment: inherited.merging([
+      environment: inherited.merging(names) { $1 }.merging([
         "HOME": user == nil ? inherited["HOME"] ?? directory : directory, "TMPDIR": directory,
         "SIDELIGHT_FILTER_SOCKET": self.folder.socket, "SIDELIGHT_FILTER_TOKEN": token,
         "SIDELIGHT_FILTER_MEMORY": "3", "PYTHONUNBUFFERED": "1",
@@ -223,12 +228,16 @@ final class FilterProcess: Sendable {
       "filter process started",
       metadata: [
         "pid": "\(child.id)", "network": child.sharesNetwork ? "shared" : "none",
-        "user": "\(child.user?.name ?? NSUserName())",
+        "user": "\(child.user.map { "\($0.id)" } ?? NSUserName())",
       ])
-    if let unprivileged = FilterProcessUser.unprivileged, child.user == nil {
+    if FilterProcessUser.isNeeded, child.user == nil {
+      let reason =
+        own == nil
+        ? "no other user is left"
+        : canRun
+          ? "the system permits no other user" : "other users cannot read its program or files"
       self.logger.warning(
-        "filter process runs as root, without capabilities",
-        metadata: ["reason": "\(unprivileged.name) cannot read its program or files"])
+        "filter process runs as root, without capabilities", metadata: ["reason": "\(reason)"])
     }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watch(child) }
