@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,34 +44,62 @@ static struct id_maps id_maps(uid_t user, gid_t group) {
 // Gives an unprivileged process a network without interfaces, which needs a user namespace.
 static int isolate_network(const struct id_maps *maps) {
   if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return 0;
+  // After a change of the user only root can write these files otherwise. Other processes outside the
+  // new namespace cannot read this copy of the host's memory.
+  prctl(PR_SET_DUMPABLE, 1);
   write_file("/proc/self/setgroups", "deny");
   write_file("/proc/self/uid_map", maps->users);
   write_file("/proc/self/gid_map", maps->groups);
+  prctl(PR_SET_DUMPABLE, 0);
   return 1;
 }
 
-// Takes another user for good. Its processes must be able to write their own files in /proc, for
-// isolate_network.
+// Takes another user for good. Until exec, the kernel keeps other processes of that user from this copy
+// of the host's memory.
 static int become_user(uid_t user, gid_t group) {
   if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0) return 0;
-  if (setresuid(user, user, user) != 0) return 0;
-  prctl(PR_SET_DUMPABLE, 1);
-  return 1;
+  return setresuid(user, user, user) == 0;
+}
+
+// Reads a byte that a new process writes, or ends the process if it takes too long, as on a file system
+// that does not answer. Returns 0 if the process ends without it.
+static int read_report(int file, unsigned char *report, pid_t process) {
+  struct pollfd wait = {.fd = file, .events = POLLIN};
+  int count;
+  do count = poll(&wait, 1, 10000);
+  while (count < 0 && errno == EINTR);
+  if (count == 0) kill(process, SIGKILL);
+  return count > 0 && read(file, report, 1) == 1;
 }
 
 int cfp_can_read(uid_t user, gid_t group, char *const *paths) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) < 0) return 0;
   pid_t process = fork();
   if (process == 0) {
     if (!become_user(user, group)) _exit(1);
     for (; *paths; paths++) {
       if (access(*paths, R_OK) != 0) _exit(1);
     }
-    _exit(0);
+    _exit(write(report[1], "", 1) != 1);
   }
-  int status = 0;
-  while (process > 0 && waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  close(report[1]);
+  unsigned char byte;
+  int can_read = process > 0 && read_report(report[0], &byte, process);
+  close(report[0]);
+  while (process > 0 && waitpid(process, NULL, 0) < 0 && errno == EINTR) {
   }
-  return process > 0 && status == 0;
+  return can_read;
+}
+
+// Closes descriptors where the kernel cannot close a range of them.
+static void close_from(int first) {
+  struct rlimit limit;
+  int end = 1 << 20;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (rlim_t)end) {
+    end = (int)limit.rlim_cur;
+  }
+  for (int number = first; number < end; number++) close(number);
 }
 
 static void limit(int resource, uint64_t value) {
@@ -90,8 +119,9 @@ static void become(
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  // A process group of its own, so that a terminal does not interrupt it before the host ends it.
-  setpgid(0, 0);
+  // A session of its own: a terminal does not interrupt it before the host ends it, and it cannot
+  // join the host's process group, where the host would not find it.
+  setsid();
 
   // Above the numbers that they get, to overwrite none of them.
   int high = 64;
@@ -99,14 +129,13 @@ static void become(
   output = fcntl(output, F_DUPFD_CLOEXEC, high);
   memory = fcntl(memory, F_DUPFD_CLOEXEC, high);
   int input = open("/dev/null", O_RDONLY);
-  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 || dup2(memory, 3) < 0) {
+  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 || dup2(memory, 3) < 0
+      || dup3(report, 4, O_CLOEXEC) < 0) {
     _exit(127);
   }
+  report = 4;
   // Descriptors that are not marked close-on-exec, too.
-  if (syscall(SYS_close_range, 4, (unsigned)high - 1, 0) != 0) {
-    for (int number = 4; number < high; number++) close(number);
-  }
-  syscall(SYS_close_range, (unsigned)high, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
+  if (syscall(SYS_close_range, 5, ~0u, 0) != 0) close_from(5);
 
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, program->max_descriptors);
@@ -148,10 +177,7 @@ pid_t cfp_start(const struct cfp_program *program, int *isolation) {
   int code = process < 0 ? errno : 0;
   close(report[1]);
   unsigned char answer = 0;
-  if (process > 0) {
-    while (read(report[0], &answer, 1) < 0 && errno == EINTR) {
-    }
-  }
+  if (process > 0) read_report(report[0], &answer, process);
   close(report[0]);
   *isolation = answer;
   return process < 0 ? -code : process;

@@ -3,7 +3,7 @@ import Foundation
 import SidelightWire
 import Synchronization
 
-/// A filter process of the system: a shell's command in a process group of its own.
+/// A filter process of the system: a shell's command in a session of its own.
 final class ChildProcess: Sendable {
   /// The process ID, which is valid until the process is reaped.
   let id: pid_t
@@ -18,7 +18,7 @@ final class ChildProcess: Sendable {
   private let isReaped = Mutex(false)
 
   /// The maximum length of a line of the log, in bytes. Longer lines are divided.
-  private static let maxLineBytes = 4096
+  static let maxLineBytes = 4096
   private static let maxDescriptors: UInt32 = 256
   /// The maximum size of its private memory, in bytes: half of the machine's.
   private static let maxMemory = max(1 << 30, ProcessInfo.processInfo.physicalMemory / 2)
@@ -94,7 +94,9 @@ final class ChildProcess: Sendable {
   /// Kills the process and the processes that it started. Has no effect after ``reap()``.
   func kill() {
     self.isReaped.withLock { isReaped in
-      if !isReaped { _ = Foundation.kill(-self.id, SIGKILL) }
+      guard !isReaped else { return }
+      _ = Foundation.kill(-self.id, SIGKILL)
+      _ = Foundation.kill(self.id, SIGKILL)
     }
   }
 
@@ -154,21 +156,44 @@ final class ChildProcess: Sendable {
   }
 }
 
-/// The user of filter processes, for a host that runs as root.
+/// The user of a filter process whose host runs as root. No other process has it, because processes of
+/// one user can read each other's memory.
 struct FilterProcessUser: Sendable {
-  let name: String
   let id: uid_t
   let group: gid_t
 
-  /// The unprivileged user of the system if this process is root; `nil` if it is not.
-  static let unprivileged: FilterProcessUser? = {
-    guard geteuid() == 0 else { return nil }
-    // The numbers are nobody's on all common systems.
-    guard let entry = getpwnam("nobody") else {
-      return FilterProcessUser(name: "65534", id: 65534, group: 65534)
+  /// Whether processes get a user: whether this process is root.
+  static let isNeeded = geteuid() == 0
+
+  /// The group of all processes, which may use the socket.
+  static let group: gid_t = getpwnam("nobody")?.pointee.pw_gid ?? 65534
+
+  /// The users that systems keep for services without an account.
+  private static let range: ClosedRange<uid_t> = 61184 ... 65519
+
+  /// The random start keeps the users of several hosts apart.
+  private static let users = Mutex(
+    (last: uid_t.random(in: Self.range), taken: Set<uid_t>()))
+
+  /// Returns a user that no process of this host has; `nil` if this process is not root, or no user is
+  /// left.
+  static func take() -> FilterProcessUser? {
+    guard Self.isNeeded else { return nil }
+    return Self.users.withLock { users in
+      for _ in Self.range {
+        users.last = users.last < Self.range.upperBound ? users.last + 1 : Self.range.lowerBound
+        if users.taken.insert(users.last).inserted {
+          return FilterProcessUser(id: users.last, group: Self.group)
+        }
+      }
+      return nil
     }
-    return FilterProcessUser(name: "nobody", id: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
-  }()
+  }
+
+  /// Gives the user back, when its process has ended.
+  func release() {
+    Self.users.withLock { _ = $0.taken.remove(self.id) }
+  }
 
   /// Whether the user can run a command: read its program and the files that it names.
   func canRun(_ command: String) -> Bool {

@@ -26,8 +26,8 @@ final class FilterConnection: Sendable {
     var phase: Phase
     /// The frame that is not answered.
     var frame: UInt64?
-    /// Finished when ``frame`` is answered.
-    var idle: Completion?
+    /// Finished when ``frame`` is answered: one for every frame that waits.
+    var idle: [Completion] = []
     /// Whether nothing uses the session any more. It ends when its frame is answered.
     var isClosing = false
   }
@@ -35,14 +35,12 @@ final class FilterConnection: Sendable {
   /// A frame that the process has. Its memory belongs to the process until the answer.
   private final class PendingFrame: Sendable {
     let session: UInt64
-    let sent: Duration
     let blocks: [FilterMemory.Block]
     let answered = Completion()
     let answer = Mutex<Answer?>(nil)
 
-    init(session: UInt64, sent: Duration, blocks: [FilterMemory.Block]) {
+    init(session: UInt64, blocks: [FilterMemory.Block]) {
       self.session = session
-      self.sent = sent
       self.blocks = blocks
     }
 
@@ -55,12 +53,20 @@ final class FilterConnection: Sendable {
   private struct State {
     var sessions: [UInt64: Session] = [:]
     var frames: [UInt64: PendingFrame] = [:]
+    /// The times since which the process can work on the frames: they were sent, and the sessions before
+    /// them are open.
+    var starts: [UInt64: Duration] = [:]
     var lastNumber: UInt64 = 0
     var lastAnswer = Duration.zero
     /// The messages of unknown kinds in the present second.
     var unknownMessages = (second: Int64(0), count: 0)
     /// The reason of the end.
     var end: String?
+
+    mutating func remove(_ frame: UInt64) -> PendingFrame? {
+      self.starts[frame] = nil
+      return self.frames.removeValue(forKey: frame)
+    }
 
     mutating func nextNumber() -> UInt64 {
       self.lastNumber += 1
@@ -95,8 +101,8 @@ final class FilterConnection: Sendable {
     let (frames, idle) = self.state.withLock { state -> ([PendingFrame], [Completion]) in
       guard state.end == nil else { return ([], []) }
       state.end = reason
-      defer { (state.frames, state.sessions) = ([:], [:]) }
-      return (Array(state.frames.values), state.sessions.values.compactMap(\.idle))
+      defer { (state.frames, state.starts, state.sessions) = ([:], [:], [:]) }
+      return (Array(state.frames.values), state.sessions.values.flatMap(\.idle))
     }
     for frame in frames { frame.finish(.failed(reason)) }
     for idle in idle { idle.finish() }
@@ -195,12 +201,13 @@ final class FilterConnection: Sendable {
         if case .refused(let message) = session.phase { throw FilterProcessError(message) }
         if session.frame != nil {
           let idle = Completion()
-          state.sessions[frame.session]?.idle = idle
+          state.sessions[frame.session]?.idle.append(idle)
           return .wait(idle)
         }
         let number = state.nextNumber()
-        let pending = PendingFrame(session: frame.session, sent: now, blocks: blocks)
+        let pending = PendingFrame(session: frame.session, blocks: blocks)
         state.frames[number] = pending
+        state.starts[number] = now
         state.sessions[frame.session]?.frame = number
         var message = Sidelight_V1_HostMessage()
         message.frame = frame
@@ -279,46 +286,47 @@ final class FilterConnection: Sendable {
 
   private func answer(session number: UInt64, _ phase: Phase) throws(Violation) {
     let now = self.clock.now()
-    let result = self.state.withLock { state -> Result<(PendingFrame?, Completion?), Violation> in
-      if state.end != nil { return .success((nil, nil)) }
+    let result = self.state.withLock { state -> Result<(PendingFrame?, [Completion]), Violation> in
+      if state.end != nil { return .success((nil, [])) }
       guard let session = state.sessions[number], case .opening = session.phase else {
         return .failure(
           Violation(description: "session \(number) does not wait for an answer"))
       }
       state.lastAnswer = now
       state.sessions[number]?.phase = phase
+      for frame in state.frames.keys where frame > number { state.starts[frame] = now }
       guard case .refused = phase else {
         self.closeIfIdle(number, &state)
-        return .success((nil, nil))
+        return .success((nil, []))
       }
-      let frame = session.frame.flatMap { state.frames.removeValue(forKey: $0) }
+      let frame = session.frame.flatMap { state.remove($0) }
       state.sessions[number]?.frame = nil
-      state.sessions[number]?.idle = nil
+      state.sessions[number]?.idle = []
       self.closeIfIdle(number, &state)
       return .success((frame, session.idle))
     }
     let (frame, idle) = try result.get()
     if case .refused(let message) = phase { frame?.finish(.failed(message)) }
-    idle?.finish()
+    for idle in idle { idle.finish() }
   }
 
   private func answer(_ number: UInt64, _ answer: Answer) throws(Violation) {
     let now = self.clock.now()
-    let result = self.state.withLock { state -> Result<(PendingFrame?, Completion?), Violation> in
-      if state.end != nil { return .success((nil, nil)) }
-      guard let frame = state.frames.removeValue(forKey: number) else {
+    let result = self.state.withLock { state -> Result<(PendingFrame?, [Completion]), Violation> in
+      if state.end != nil { return .success((nil, [])) }
+      guard let frame = state.remove(number) else {
         return .failure(Violation(description: "frame \(number) does not wait for an answer"))
       }
       state.lastAnswer = now
-      let idle = state.sessions[frame.session]?.idle
+      let idle = state.sessions[frame.session]?.idle ?? []
       state.sessions[frame.session]?.frame = nil
-      state.sessions[frame.session]?.idle = nil
+      state.sessions[frame.session]?.idle = []
       self.closeIfIdle(frame.session, &state)
       return .success((frame, idle))
     }
     let (frame, idle) = try result.get()
     frame?.finish(answer)
-    idle?.finish()
+    for idle in idle { idle.finish() }
   }
 
   // MARK: Supervision
@@ -330,20 +338,26 @@ final class FilterConnection: Sendable {
   ///
   /// - Parameters:
   ///   - limit: The time in which a process with frames answers one of them.
-  ///   - openingLimit: The time in which it opens a session. Frames may wait for it.
-  func hang(limit: Duration, openingLimit: Duration) -> String? {
+  ///   - frameLimit: The time in which it answers every frame.
+  ///   - openingLimit: The time in which it opens a session. Later frames may wait for it.
+  func hang(limit: Duration, frameLimit: Duration, openingLimit: Duration) -> String? {
     let now = self.clock.now()
     return self.state.withLock { state in
-      var isOpening = false
-      for session in state.sessions.values {
+      var firstOpening = UInt64.max
+      for (number, session) in state.sessions {
         guard case .opening(let since) = session.phase else { continue }
-        isOpening = true
+        firstOpening = min(firstOpening, number)
         if now - since > openingLimit { return "it has not opened a session for \(openingLimit)" }
       }
-      guard !isOpening, let oldest = state.frames.values.map(\.sent).min(),
-        now - max(oldest, state.lastAnswer) > limit
-      else { return nil }
-      return "it has not answered a frame for \(limit)"
+      guard let start = state.starts.lazy.filter({ $0.key < firstOpening }).map(\.value).min()
+      else {
+        return nil
+      }
+      if now - max(start, state.lastAnswer) > limit {
+        return "it has not answered a frame for \(limit)"
+      }
+      return now - start > frameLimit
+        ? "it has not answered one of its frames for \(frameLimit)" : nil
     }
   }
 }

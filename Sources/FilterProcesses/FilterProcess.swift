@@ -19,6 +19,8 @@ final class FilterProcess: Sendable {
     /// The secret and the memory of the present run.
     var run: (token: String, memory: FilterMemory)?
     var child: ChildProcess?
+    /// The time after which the present run's child is killed, if that was decided before it was known.
+    var killDelay: TimeInterval?
     /// The filters, once the first run has attached.
     var offers: [FilterOffer] = []
     /// The error of the first run.
@@ -34,6 +36,16 @@ final class FilterProcess: Sendable {
     var connection: FilterConnection? {
       if case .attached(let connection) = self.phase { connection } else { nil }
     }
+
+    /// Kills the present run's child unless it ends by itself within a time; a child that is not known
+    /// yet once it is.
+    mutating func endChild(after time: TimeInterval) {
+      if let child = self.child {
+        child.kill(after: time)
+      } else {
+        self.killDelay = min(time, self.killDelay ?? time)
+      }
+    }
   }
 
   /// The waits before another start.
@@ -44,8 +56,10 @@ final class FilterProcess: Sendable {
   private static let openingLimit = Duration.seconds(30)
   /// The time in which a process that has frames answers one of them.
   private static let answerLimit = Duration.seconds(2)
+  /// The time in which it answers every frame.
+  private static let frameLimit = Duration.seconds(10)
   private static let checkInterval = Duration.milliseconds(100)
-  /// The maximum number of lines of its output in a second of the log.
+  /// The maximum number of lines of its output and messages in a second of the log.
   private static let maxLinesPerSecond = 200
 
   /// The command of the shell.
@@ -175,37 +189,55 @@ final class FilterProcess: Sendable {
   private func runOnce() async throws(FilterProcessError) -> String {
     let memory = try FilterMemory()
     let token = (0 ..< 4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
-    self.state.withLock { state in
+    let isStopped = self.state.withLock { state in
       state.run = (token, memory)
       state.kill = nil
+      state.killDelay = nil
       state.lastLine = ""
+      return state.isStopped
     }
+    if isStopped { throw FilterProcessError("other processes have replaced it") }
     // The server's settings, and so its secrets, are not for the process.
     let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SIDELIGHT_") }
-    let user = FilterProcessUser.unprivileged.flatMap { $0.canRun(self.command) ? $0 : nil }
+    let own = FilterProcessUser.take()
+    defer { own?.release() }
+    let canRun = own?.canRun(self.command) ?? false
+    let user = canRun ? own : nil
     let directory = try self.folder.makeWorkingDirectory(for: user)
     defer { cfp_remove(directory) }
+    // Programs look for their user's name, which the system does not know.
+    let names = user.map { ["USER": "\($0.id)", "LOGNAME": "\($0.id)"] } ?? [:]
     let child = try await ChildProcess.start(
       "exec \(self.command.withAbsolutePaths)",
-      environment: inherited.merging([
+      environment: inherited.merging(names) { $1 }.merging([
         "HOME": user == nil ? inherited["HOME"] ?? directory : directory, "TMPDIR": directory,
         "SIDELIGHT_FILTER_SOCKET": self.folder.socket, "SIDELIGHT_FILTER_TOKEN": token,
         "SIDELIGHT_FILTER_MEMORY": "3", "PYTHONUNBUFFERED": "1",
         // Backtraces of traps take seconds, in which the process does not start again.
         "SWIFT_BACKTRACE": inherited["SWIFT_BACKTRACE"] ?? "enable=no",
       ]) { $1 }, in: directory, as: user, memory: memory.descriptor
-    ) { self.log($0) }
-    self.state.withLock { $0.child = child }
+    ) { line in
+      self.state.withLock { $0.lastLine = line }
+      self.log([line], as: .notice)
+    }
+    self.state.withLock { state in
+      state.child = child
+      if let delay = state.killDelay { child.kill(after: delay) }
+    }
     self.logger.info(
       "filter process started",
       metadata: [
         "pid": "\(child.id)", "network": child.sharesNetwork ? "shared" : "none",
-        "user": "\(child.user?.name ?? NSUserName())",
+        "user": "\(child.user.map { "\($0.id)" } ?? NSUserName())",
       ])
-    if let unprivileged = FilterProcessUser.unprivileged, child.user == nil {
+    if FilterProcessUser.isNeeded, child.user == nil {
+      let reason =
+        own == nil
+        ? "no other user is left"
+        : canRun
+          ? "the system permits no other user" : "other users cannot read its program or files"
       self.logger.warning(
-        "filter process runs as root, without capabilities",
-        metadata: ["reason": "\(unprivileged.name) cannot read its program or files"])
+        "filter process runs as root, without capabilities", metadata: ["reason": "\(reason)"])
     }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watch(child) }
@@ -228,19 +260,18 @@ final class FilterProcess: Sendable {
     return reason
   }
 
-  /// Logs a line of the output, unless there are too many.
-  private func log(_ line: String) {
+  /// Logs lines of the output or of messages, unless there are too many.
+  private func log(_ lines: [String], as level: Logger.Level) {
     let second = self.clock.now().components.seconds
-    let count = self.state.withLock { state in
-      state.lastLine = line
-      state.lines = (second, state.lines.second == second ? state.lines.count + 1 : 1)
-      return state.lines.count
+    let (first, last) = self.state.withLock { state -> (Int, Int) in
+      let first = state.lines.second == second ? state.lines.count : 0
+      state.lines = (second, first + lines.count)
+      return (first, state.lines.count)
     }
-    switch count {
-    case ...Self.maxLinesPerSecond: self.logger.notice("\(line)")
-    case Self.maxLinesPerSecond + 1:
+    let text = lines.prefix(max(0, Self.maxLinesPerSecond - first)).joined(separator: "\n")
+    if !text.isEmpty { self.logger.log(level: level, "\(text)") }
+    if first <= Self.maxLinesPerSecond, last > Self.maxLinesPerSecond {
       self.logger.warning("further lines of the filter process are left out in this second")
-    default: break
     }
   }
 
@@ -258,7 +289,9 @@ final class FilterProcess: Sendable {
         }
         continue
       }
-      if let reason = connection.hang(limit: Self.answerLimit, openingLimit: Self.openingLimit) {
+      let reason = connection.hang(
+        limit: Self.answerLimit, frameLimit: Self.frameLimit, openingLimit: Self.openingLimit)
+      if let reason {
         self.kill(reason)
       }
       // A process that a signal has stopped cannot answer. One check later, to leave alone a process
@@ -276,27 +309,24 @@ final class FilterProcess: Sendable {
     _ reason: String, _ kind: FilterProcessMonitor.RestartReason = .hung,
     in connection: FilterConnection? = nil
   ) {
-    let child = self.state.withLock { state -> ChildProcess? in
+    let isFirst = self.state.withLock { state in
       guard state.kill == nil, connection == nil || state.connection === connection else {
-        return nil
+        return false
       }
       state.kill = (reason, kind)
-      return state.child
+      return true
     }
-    guard let child else { return }
+    guard isFirst else { return }
     self.logger.error("filter process is killed", metadata: ["reason": "\(reason)"])
     self.detach("the filter process was killed: \(reason)", last: reason)
-    child.kill()
+    self.state.withLock { $0.endChild(after: 0) }
   }
 
   /// Ends the process for good, once it has answered its frames.
   ///
   /// - Parameter limit: The time for the answers.
   func stop(within limit: Duration) async {
-    let child = self.state.withLock { state in
-      state.isStopped = true
-      return state.child
-    }
+    self.state.withLock { $0.isStopped = true }
     let start = self.clock.now()
     while let connection = try? self.connection(), connection.hasFrames, !Task.isCancelled,
       self.clock.now() - start < limit
@@ -304,7 +334,7 @@ final class FilterProcess: Sendable {
       await self.clock.wait(.milliseconds(10))
     }
     self.detach("the filter process was replaced")
-    child?.kill(after: 2)
+    self.state.withLock { $0.endChild(after: 2) }
   }
 
   /// Ends the conversation with the process.
@@ -386,7 +416,12 @@ final class FilterProcess: Sendable {
   /// Receives a message. A message that breaks a rule ends the run.
   func receive(_ message: Sidelight_V1_ProcessMessage, on connection: FilterConnection) {
     do throws(FilterConnection.Violation) {
-      if let lines = try connection.receive(message) { self.logger.warning("\(lines)") }
+      if let lines = try connection.receive(message) {
+        self.log(
+          lines.split(whereSeparator: \.isNewline).map {
+            String($0).clipped(toBytes: ChildProcess.maxLineBytes)
+          }, as: .warning)
+      }
     } catch {
       self.kill("it broke a rule of the contract: \(error)", .contract, in: connection)
     }
@@ -395,8 +430,9 @@ final class FilterProcess: Sendable {
   /// Ends the run of a call that has ended. A process that ends by itself, which states the reason,
   /// has ended its call shortly before.
   func callEnded(_ connection: FilterConnection) {
-    let child = self.state.withLock { $0.connection === connection ? $0.child : nil }
-    child?.kill(after: 0.5)
+    self.state.withLock { state in
+      if state.connection === connection { state.endChild(after: 0.5) }
+    }
   }
 }
 

@@ -236,14 +236,14 @@ struct FilterProcessFolder: Sendable {
       throw FilterProcessError("no folder can be made in /tmp: \(systemText(errno))")
     }
     self.path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    // Another user has to enter it, and cannot list it.
-    if FilterProcessUser.unprivileged != nil { chmod(self.path, 0o711) }
+    // Other users have to enter it, and cannot list it.
+    if FilterProcessUser.isNeeded { chmod(self.path, 0o711) }
   }
 
-  /// Shares the socket with the unprivileged user, if processes may run as it.
+  /// Shares the socket with the users of processes, if they have some.
   func shareSocket() {
-    guard let user = FilterProcessUser.unprivileged else { return }
-    _ = chown(self.socket, geteuid(), user.group)
+    guard FilterProcessUser.isNeeded else { return }
+    _ = chown(self.socket, geteuid(), FilterProcessUser.group)
     chmod(self.socket, 0o660)
   }
 

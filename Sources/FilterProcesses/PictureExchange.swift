@@ -149,7 +149,8 @@ struct RemoteFaceFinder: FaceFinder {
   private static let maxFaces = 64
 
   private var exchange: PictureExchange
-  private var last: (picture: LumaPicture, faces: [DetectedFace])?
+  /// The result of the last picture. The looks at a picture wait only once for a failure.
+  private var last: (picture: LumaPicture, result: Result<[DetectedFace], any Error>)?
 
   init(_ filter: RemoteFilter) {
     self.exchange = PictureExchange(filter)
@@ -170,17 +171,27 @@ struct RemoteFaceFinder: FaceFinder {
   private mutating func faces(
     in picture: LumaPicture, color: ColorPicture?
   ) async throws -> [DetectedFace] {
-    if let last, last.picture == picture { return last.faces }
-    self.last = nil
+    if let last, last.picture == picture { return try last.result.get() }
+    do {
+      let faces = try await self.search(picture, color)
+      self.last = (picture, .success(faces))
+      return faces
+    } catch {
+      self.last = (picture, .failure(error))
+      throw error
+    }
+  }
+
+  private mutating func search(
+    _ picture: LumaPicture, _ color: ColorPicture?
+  ) async throws -> [DetectedFace] {
     let found = try await self.exchange.send(color ?? ColorPicture(picture)).result.faces
     guard found.count <= Self.maxFaces else {
       throw FilterProcessError(
         "\(self.exchange.filter.offer.name) found \(found.count) faces; the limit is "
           + "\(Self.maxFaces)")
     }
-    let faces = try found.map(self.face)
-    self.last = (picture, faces)
-    return faces
+    return try found.map(self.face)
   }
 
   /// - Throws: ``FilterProcessError`` if it is not a face.

@@ -3,6 +3,7 @@
 Runs as a program. It needs the contract's code on its path.
 """
 
+import contextlib
 import mmap
 import os
 import queue
@@ -41,7 +42,7 @@ def offer(name: str, format: int, *parameters, **options) -> contract.FilterOffe
 
 MODES = [
     "work", "fail", "exit", "hang", "deaf", "stop", "foreign", "flood", "unknown", "huge", "sleep",
-    "refuse", "shout", "late", "shrink", "gulp",
+    "refuse", "shout", "late", "shrink", "gulp", "escape",
 ]
 mode = catalogue.ParameterDescription(
     name="mode", kind=catalogue.PARAMETER_KIND_CHOICE, choices=MODES, summary="What it does.",
@@ -184,6 +185,11 @@ class Peer:
             return False
         if mode == "deaf":
             threading.Event().wait()
+        if mode == "escape":
+            for leave in (lambda: os.setpgid(0, os.getpgid(os.getppid())), os.setsid):
+                with contextlib.suppress(OSError):
+                    leave()
+            return False
         if mode == "stop":
             os.kill(os.getpid(), signal.SIGSTOP)
         if mode == "foreign":

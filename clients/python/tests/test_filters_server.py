@@ -360,6 +360,27 @@ def batch(pictures, level: int = 0, *, contexts: list[FrameContext]) -> None:
     assert host.memory[64] == 11
 
 
+def test_a_frame_fails_no_other_frame_of_its_batch(start):
+    host = start(
+        """
+@filter("invert", summary="Inverts in place; fails for black.", format="gray", batch=3, wait="1s")
+def invert(pictures) -> None:
+    for picture in pictures:
+        picture[:] = 255 - picture
+        assert picture.min() < 255, "it was black"
+"""
+    )
+    host.attach()
+    for session in range(1, 4):
+        host.open(session, "invert")
+    host.memory[64], host.memory[128], host.memory[192] = 5, 0, 7
+    numbers = [host.frame(session, 64 * session, (1, 1)) for session in range(1, 4)]
+    first, failed, last = host.receive("result"), host.receive("failed"), host.receive("result")
+    assert [first.frame, failed.frame, last.frame] == numbers
+    assert "it was black" in failed.message
+    assert (host.memory[64], host.memory[192]) == (250, 248)
+
+
 def test_a_cancelled_frame_is_answered_without_work():
     calls = []
     worked, was_read, ends = (threading.Event() for _ in range(3))

@@ -40,6 +40,13 @@ def view(memory: mmap.mmap, format: PixelFormat, message: Any, is_writable: bool
     return planes[0] if len(planes) == 1 else tuple(planes)
 
 
+def copied(picture: Picture) -> Picture:
+    """Returns a copy of a picture."""
+    if isinstance(picture, tuple):
+        return tuple(plane.copy() for plane in picture)
+    return picture.copy()
+
+
 def fill(target: Picture, result: object) -> None:
     """Copies a returned picture into the output.
 

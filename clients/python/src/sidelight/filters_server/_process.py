@@ -26,7 +26,7 @@ from ..v1 import filter_process_pb2 as contract
 from ..v1 import session_pb2
 from ._definitions import Definition, Worker, defined
 from ._metadata import Face, FrameContext, Results
-from ._pictures import fill, view
+from ._pictures import copied, fill, view
 
 __all__ = ["serve"]
 
@@ -308,11 +308,12 @@ class _Loop:
         """Calls the function for a frame or a batch, and answers."""
         definition = session.definition
         started = time.perf_counter()
+        is_writable = definition.kind == "filter"
+        pictures = [
+            view(self._memory, definition.format, frame.input, is_writable) for frame in frames
+        ]
+        originals = [copied(each) for each in pictures] if is_writable and len(frames) > 1 else []
         try:
-            is_writable = definition.kind == "filter"
-            pictures = [
-                view(self._memory, definition.format, frame.input, is_writable) for frame in frames
-            ]
             contexts = []
             if definition.context_argument is not None:
                 contexts = [
@@ -329,22 +330,26 @@ class _Loop:
             else:
                 context = contexts[0] if contexts else None
                 returned = [session.worker(pictures[0], context, session.values)]
-            results = [
-                self._store(definition, frame, picture, result)
-                for frame, picture, result in zip(frames, pictures, returned)
-            ]
         except Exception as error:
-            line, detail = _described(error)
-            elapsed = _microseconds(started)
+            if len(frames) == 1:
+                self._fail_with(error, frames[0], started)
+                return
+            # A picture of one session must not fail frames of others.
+            for picture, original in zip(pictures, originals):
+                fill(picture, original)
             for frame in frames:
-                self._fail(frame, line, detail, elapsed)
+                self._call([frame], self._sessions[frame.session])
             return
-        elapsed = _microseconds(started)
-        self._durations[definition.name] = elapsed / 1e6
-        for frame, result in zip(frames, results):
-            result.frame = frame.frame
-            result.process_us = elapsed
-            self._outgoing.put(contract.ProcessMessage(result=result))
+        for frame, picture, result in zip(frames, pictures, returned):
+            try:
+                message = self._store(definition, frame, picture, result)
+            except Exception as error:
+                self._fail_with(error, frame, started)
+                continue
+            message.frame = frame.frame
+            message.process_us = _microseconds(started)
+            self._outgoing.put(contract.ProcessMessage(result=message))
+        self._durations[definition.name] = _microseconds(started) / 1e6
 
     def _store(
         self, definition: Definition, frame: Any, picture: Any, result: Any
@@ -367,6 +372,10 @@ class _Loop:
                 f"the filter is annotated to return None, but returned {type(result).__name__}"
             )
         return message
+
+    def _fail_with(self, error: Exception, frame: Any, started: float) -> None:
+        line, detail = _described(error)
+        self._fail(frame, line, detail, _microseconds(started))
 
     def _fail(self, frame: Any, message: str, detail: str, elapsed: int) -> None:
         failed = contract.ProcessMessage.Failed(
