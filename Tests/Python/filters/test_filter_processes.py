@@ -19,6 +19,7 @@ from sidelight_testing.command import sidelight
 from sidelight_testing.contract import REPOSITORY, TESTS, frame_filter, service
 from sidelight_testing.contract import pipeline as policies
 from sidelight_testing.contract import session as messages
+from sidelight_testing.process import wait_until
 from sidelight_testing.server import Server, connect
 from sidelight_testing.session import Session, pipeline
 
@@ -462,7 +463,7 @@ def test_the_output_of_a_process_is_logged_within_limits(stub, host, picture):
     assert "hello from the filters" in host.log
     with Session(stub, pipeline_text="misbehave(mode: shout)") as session:
         filtered(session, picture)
-    assert "further lines of the filter process are left out" in host.log
+    wait_until(lambda: "further lines of the filter process are left out" in host.log)
     assert host.log.count("a line of noise") < 10_000
 
 

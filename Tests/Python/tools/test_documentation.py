@@ -23,8 +23,11 @@ KERNEL = """kernel glow "Dims colour."
 param intensity: 0.5 in 0..1
 return color.rgb * intensity
 """
-# Need a model of that name.
-MODELS = {"backgroundBlur(matte: person)"}
+# Need a model or a filter process with that matte.
+MODELS = {
+    "backgroundBlur(matte: person)", "virtualBackground(matte: person)",
+    "virtualBackground(matte: person, backgroundColor: #1e3c50)",
+}
 
 
 @pytest.fixture(scope="module")
