@@ -61,22 +61,33 @@ struct Load: AsyncParsableCommand {
     var options = SessionOptions(pipeline: pipeline.pipeline, label: "sidelight load")
     if self.inline { options.sharedMemory = nil }
     try await pipeline.locatingRefusals { [options] in
-      try await SidelightClient.connect(
+      let errors = try await SidelightClient.connect(
         to: self.server, security: self.connection.security
       ) { client in
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        await withTaskGroup(of: (any Error)?.self) { group in
           for index in 0 ..< self.sessions {
             group.addTask {
-              try await client.withSession(options) { session in
-                try await self.run(session, index, picture, report)
+              do {
+                try await client.withSession(options) { session in
+                  try await self.run(session, index, picture, report)
+                }
+                return nil
+              } catch {
+                return error
               }
             }
           }
-          try await group.waitForAll()
+          return await group.reduce(into: [] as [any Error]) { errors, error in
+            if let error { errors.append(error) }
+          }
         }
       }
+      // The other sessions were measured.
+      if errors.count < self.sessions {
+        if self.json { print(try report.json()) } else { report.showSummary() }
+      }
+      if let error = errors.first { throw error }
     }
-    if self.json { print(try report.json()) } else { report.showSummary() }
   }
 
   /// Sends frames at the rate, and counts their outcomes.
