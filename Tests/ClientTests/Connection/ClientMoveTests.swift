@@ -299,6 +299,28 @@ import Testing
     }
   }
 
+  @Test func `a server that does not answer leaves time to move to another`() async throws {
+    try await Reconnecting.withServers { first, second in
+      let addresses = [try await first.address, try await second.address]
+      try await HoldingProxy.withProxy(to: addresses[1], holdingAfter: 0) { proxy in
+        try await SidelightClient.connect(to: addresses) { client in
+          try await client.withSession(Self.options([])) { session in
+            var received = ReceivedEvents(session)
+            try await Self.move(session.id, from: addresses[0], to: proxy.address)
+            let event = try await received.next { event -> ConnectionEvent? in
+              if case .connection(let event) = event { event } else { nil }
+            }
+            guard case .restored(let address, true)? = event else {
+              Issue.record("\(String(describing: event))")
+              return
+            }
+            #expect(address == addresses[1])
+          }
+        }
+      }
+    }
+  }
+
   @Test func `an operator closes a session, and its client sees the reason`() async throws {
     let shot = try picture(16, 8)
     try await Reconnecting.withServers { first, _ in
