@@ -74,8 +74,8 @@ class Envoy:
     @property
     def log(self) -> str:
         """The proxy's log."""
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace")
+        # Not by the open file: the process moves its position while it writes.
+        return Path(self._log.name).read_bytes().decode(errors="replace")
 
     def states(self) -> dict[str, str]:
         """The state of the servers as Envoy sees it, in order: `UP` or `DOWN`."""

@@ -101,8 +101,8 @@ class Server:
     @property
     def log(self) -> str:
         """The text that the server wrote to its standard error."""
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace")
+        # Not by the open file: the process moves its position while it writes.
+        return Path(self._log.name).read_bytes().decode(errors="replace")
 
     def _lines(self, count: int) -> list[str]:
         """The first lines that the server prints."""

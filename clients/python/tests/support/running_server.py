@@ -62,8 +62,8 @@ class RunningServer:
     @property
     def log(self) -> str:
         """The text that the server wrote to its standard error."""
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace")
+        # Not by the open file: the process moves its position while it writes.
+        return Path(self._log.name).read_bytes().decode(errors="replace")
 
     def _first_lines(self, count: int) -> list[str]:
         assert self.process.stdout
