@@ -89,7 +89,9 @@ class Call:
         if is_draining or isinstance(event, sidelight.ConnectionLost):
             self.lost_at = now if self.lost_at is None else self.lost_at
         elif isinstance(event, sidelight.Reconnected):
-            self.moves.append((now, event.resumed, now - self.lost_at))
+            # A session that moves has both connections for a moment.
+            away = 0.0 if self.lost_at is None else now - self.lost_at
+            self.moves.append((now, event.resumed, away))
             self.lost_at = None
 
 
