@@ -140,7 +140,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       do throws(AddressError) {
         address = try Address(request.address)
       } catch {
-        throw FieldViolation(field: "address", reason: "is no address: \(error.reason)")
+        throw FieldViolation(field: "address", reason: "is not an address: \(error.reason)")
       }
       guard case .tcp(_, 1...) = address else {
         throw FieldViolation(

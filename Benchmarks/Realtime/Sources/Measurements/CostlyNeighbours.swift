@@ -76,8 +76,8 @@ struct CostlyNeighbours: Measurement {
   }
 
   private static let text = """
-    Modest sessions send \(Picture.small) frames through `\(Pipeline.sepia.name)` at \(Int(rate)) frames a \
-    second, next to others at the same rate that demand more than the processors have. They honour \
+    Modest sessions send \(Picture.small) frames through `\(Pipeline.sepia.name)` at \(Int(rate)) \
+    frames a second, next to others at the same rate that demand more than the processors have. They honour \
     the window. Drawing a new text, and searching for faces, cannot pause.
     """
 }
