@@ -72,6 +72,18 @@ static int read_report(int file, unsigned char *report, pid_t process) {
   return count > 0 && read(file, report, 1) == 1;
 }
 
+void cfp_kill_all(uid_t user, gid_t group) {
+  pid_t process = fork();
+  if (process == 0) {
+    if (become_user(user, group)) kill(-1, SIGKILL);
+    _exit(0);
+  }
+  while (process > 0 && waitpid(process, NULL, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void cfp_hide_memory(void) { prctl(PR_SET_DUMPABLE, 0); }
+
 int cfp_can_read(uid_t user, gid_t group, char *const *paths) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) < 0) return 0;
@@ -146,6 +158,8 @@ static void become(
   unsigned char isolation = 0;
   int is_isolated = unshare(CLONE_NEWNET) == 0;
   int has_user = program->user != geteuid() && become_user(program->user, program->group);
+  // It counts all processes of the user, so it is for users that no other process has.
+  if (has_user) limit(RLIMIT_NPROC, program->max_processes);
   if (!has_user && program->user != geteuid()) isolation |= CFP_KEEPS_USER;
   if (!is_isolated && !isolate_network(has_user ? other : own)) isolation |= CFP_SHARES_NETWORK;
   // A change of the user resets it.
@@ -257,6 +271,8 @@ int cfp_pipe(int ends[2]) { return -ENOSYS; }
 pid_t cfp_start(const struct cfp_program *program, int *isolation) { return -ENOSYS; }
 void cfp_remove(const char *path) {}
 int cfp_can_read(uid_t user, gid_t group, char *const *paths) { return 0; }
+void cfp_kill_all(uid_t user, gid_t group) {}
+void cfp_hide_memory(void) {}
 enum cfp_event cfp_state(pid_t process) { return CFP_ENDED; }
 void cfp_wait(pid_t process) {}
 int cfp_create_memory(size_t byte_count) { return -ENOSYS; }

@@ -20,6 +20,7 @@ final class ChildProcess: Sendable {
   /// The maximum length of a line of the log, in bytes. Longer lines are divided.
   static let maxLineBytes = 4096
   private static let maxDescriptors: UInt32 = 256
+  private static let maxProcesses: UInt32 = 4096
   /// The maximum size of its private memory, in bytes: half of the machine's.
   private static let maxMemory = max(1 << 30, ProcessInfo.processInfo.physicalMemory / 2)
 
@@ -64,7 +65,7 @@ final class ChildProcess: Sendable {
                 command: command, environment: variables.baseAddress, output: writing,
                 memory: memory, folder: folder, user: user?.id ?? geteuid(),
                 group: user?.group ?? getegid(), max_descriptors: Self.maxDescriptors,
-                max_memory: Self.maxMemory)
+                max_processes: Self.maxProcesses, max_memory: Self.maxMemory)
               return cfp_start(&program, &isolation)
             }
           }
@@ -114,12 +115,14 @@ final class ChildProcess: Sendable {
     self.isReaped.withLock { isReaped in !isReaped && cfp_state(self.id) == CFP_STOPPED }
   }
 
-  /// Releases the ID of a process that has ended, and kills the processes that it started.
+  /// Releases the ID of a process that has ended, and kills the processes that it started: with a user of
+  /// its own also those that have left its session.
   ///
   /// - Returns: The end as a clause: "it exited with status 1".
   func reap() -> String {
     self.isReaped.withLock { isReaped in
       _ = Foundation.kill(-self.id, SIGKILL)
+      if let user = self.user { cfp_kill_all(user.id, user.group) }
       isReaped = true
       var status: CInt = 0
       while waitpid(self.id, &status, 0) < 0, errno == EINTR {}

@@ -60,11 +60,11 @@ final class FilterProcessGroup: Sendable {
     }
   }
 
-  /// The filters that no process serves at present, with the reason.
-  var missingFilters: [String: String] {
+  /// The names of the filters, with the reason why no process serves them at present; `nil` if one does.
+  var absences: [String: String?] {
     let serving = self.state.withLock(\.serving)
-    let absences = serving.map(\.absence)
-    guard let reason = absences[0], absences.allSatisfy({ $0 != nil }) else { return [:] }
+    let reasons = serving.compactMap(\.absence)
+    let reason = reasons.count == serving.count ? reasons[0] : nil
     return Dictionary(uniqueKeysWithValues: serving[0].knownOffers.map { ($0.name, reason) })
   }
 

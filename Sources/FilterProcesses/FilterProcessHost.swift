@@ -42,6 +42,8 @@ public final class FilterProcessHost: Sendable {
     guard !commands.isEmpty else {
       return try await body(FilterProcessHost([], changes: changes))
     }
+    // Processes that have this one's user could read its memory, with tokens and keys, otherwise.
+    if !FilterProcessUser.isNeeded { cfp_hide_memory() }
     let folder = try FilterProcessFolder()
     defer { folder.remove() }
     let groups = commands.map { command in
@@ -140,16 +142,15 @@ public final class FilterProcessHost: Sendable {
 }
 
 extension FilterProcessHost {
-  /// Reports the filters that no process serves at present, now and after changes, until the task is
-  /// cancelled. Call it once.
-  ///
-  /// - Parameter report: Receives the reasons by the filters' names.
-  public func reportMissingFilters(_ report: ([String: String]) -> Void) async {
-    func missing() -> [String: String] {
-      self.groups.reduce(into: [:]) { $0.merge($1.missingFilters) { one, _ in one } }
-    }
-    report(missing())
-    for await _ in self.changes { report(missing()) }
+  /// The names of all filters, mattes and face finders, with the reason why no process serves them at
+  /// present; `nil` for those that are served.
+  public var absences: [String: String?] {
+    self.groups.reduce(into: [:]) { $0.merge($1.absences) { one, _ in one } }
+  }
+
+  /// Reports ``absences`` after changes, until the task is cancelled. Call it once.
+  public func reportAbsences(_ report: ([String: String?]) -> Void) async {
+    for await _ in self.changes { report(self.absences) }
   }
 
   /// Starts new processes of all commands, which replace the running ones when they have attached.

@@ -86,9 +86,7 @@ public final class SidelightServer: Service {
     ].map(\.fullyQualifiedService)
     let standardServices =
       [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
-    self.health = HealthStatusStore(
-      services: ownServices,
-      filters: catalogue.allDescriptions.filter(\.isRemote).map(\.name))
+    self.health = HealthStatusStore(services: ownServices)
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
       AssetsService(engine: self.engine), SessionsService(engine: self.engine),
@@ -333,12 +331,12 @@ public final class SidelightServer: Service {
   /// The phase of the server. It accepts sessions while it is ``ServerPhase/serving``.
   public var phase: ServerPhase { self.currentPhase.withLock { $0 } }
 
-  /// The filters that cannot run at present, by name, with the reason: their filter process is being
-  /// started again. The health service reports them as `sidelight.v1.FrameFilter/NAME`; the server
-  /// itself goes on serving.
-  public var missingFilters: [String: String] {
-    get { self.health.missingFilters }
-    set { self.health.missingFilters = newValue }
+  /// The filters, mattes and face finders of filter processes, with the reason why they cannot run at
+  /// present: their process is being started again. `nil` for those that run. The health service reports
+  /// them as `sidelight.v1.FrameFilter/NAME`; the server itself goes on serving.
+  public var absences: [String: String?] {
+    get { self.health.absences }
+    set { self.health.absences = newValue }
   }
 
   /// The status of the server now.

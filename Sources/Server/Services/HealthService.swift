@@ -29,8 +29,8 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     request: Grpc_Health_V1_HealthListRequest, context: ServerContext
   ) async throws -> Grpc_Health_V1_HealthListResponse {
     .with { response in
-      // Names of filters are for callers that may list them.
-      for service in self.statuses.services where !service.contains("/") {
+      // Without filters, whose names are for callers that may list them.
+      for service in self.statuses.services {
         response.statuses[service] = .with { $0.status = self.status(of: service) }
       }
     }
@@ -72,8 +72,8 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
   }
 
   private func status(of service: String) -> Status {
-    guard self.statuses.services.contains(service) else { return .serviceUnknown }
-    return self.statuses.isServing(service) ? .serving : .notServing
+    guard let isServing = self.statuses.isServing(service) else { return .serviceUnknown }
+    return isServing ? .serving : .notServing
   }
 }
 
@@ -84,42 +84,41 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
 final class HealthStatusStore: Sendable {
   private struct State {
     var isServing = true
-    /// The filters that do not serve, with the reason.
-    var missingFilters: [String: String] = [:]
+    /// The filters of processes, with the reason why they do not serve; `nil` for those that do.
+    var absences: [String: String?] = [:]
     var nextWatcher = 0
     var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
   }
 
-  /// The full names of the services; `""` is the server as a whole.
+  /// The full names of the services but filters; `""` is the server as a whole.
   let services: Set<String>
   private let state = Mutex(State())
 
-  /// - Parameter filters: The names of filters that may be missing.
-  init(services: [String], filters: [String] = []) {
-    self.services = Set(services).union([""]).union(filters.map(Self.service))
-  }
+  init(services: [String]) { self.services = Set(services).union([""]) }
 
   /// The name of a filter as a service: `sidelight.v1.FrameFilter/sunset`.
   private static func service(_ filter: String) -> String {
     "\(Sidelight_V1_FrameFilter.descriptor.fullyQualifiedService)/\(filter)"
   }
 
-  /// The filters that do not serve at present, with the reason.
-  var missingFilters: [String: String] {
-    get { self.state.withLock { $0.missingFilters } }
+  /// The filters of processes, with the reason why they do not serve at present; `nil` for those that do.
+  var absences: [String: String?] {
+    get { self.state.withLock { $0.absences } }
     set {
       let watchers = self.state.withLock { state in
-        state.missingFilters = newValue
+        state.absences = newValue
         return state.watchers.values
       }
       for watcher in watchers { watcher.yield() }
     }
   }
 
-  /// Whether a service serves.
-  func isServing(_ service: String) -> Bool {
+  /// Whether a service serves; `nil` if there is none of that name.
+  func isServing(_ service: String) -> Bool? {
     self.state.withLock { state in
-      state.isServing && !state.missingFilters.keys.contains { Self.service($0) == service }
+      if self.services.contains(service) { return state.isServing }
+      let absence = state.absences.first { Self.service($0.key) == service }
+      return absence.map { state.isServing && $0.value == nil }
     }
   }
 

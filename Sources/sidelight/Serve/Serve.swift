@@ -149,6 +149,7 @@ struct Serve: AsyncParsableCommand {
       configuration: Self.server(configuration, worker), catalogue: catalogue,
       authenticator: authenticator, web: studio?.endpoint,
       tracer: tracing?.tracer, metrics: metrics, logger: logger)
+    server.absences = processes.absences
     let admin = configuration.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
     }
@@ -364,7 +365,7 @@ private struct FilterProcessHealth: Service, CustomStringConvertible {
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
-      await self.processes.reportMissingFilters { self.server.missingFilters = $0 }
+      await self.processes.reportAbsences { self.server.absences = $0 }
     }
     try await gracefulShutdown()
   }

@@ -3,7 +3,9 @@
 import os
 import re
 import signal
+import subprocess
 import sys
+import tempfile
 import urllib.request
 from io import BytesIO
 from pathlib import Path
@@ -20,7 +22,7 @@ from sidelight_testing.contract import REPOSITORY, TESTS, frame_filter, service
 from sidelight_testing.contract import pipeline as policies
 from sidelight_testing.contract import session as messages
 from sidelight_testing.process import wait_until
-from sidelight_testing.server import Server, connect
+from sidelight_testing.server import Server, binary, connect
 from sidelight_testing.session import Session, pipeline
 
 PEER = f"{sys.executable} -m sidelight_testing.filter_peer"
@@ -288,6 +290,27 @@ def test_root_starts_processes_as_another_user():
     failed = sidelight("filters", "--filter-process", "id -u", fails=True)
     user = re.search(r"it exited with status 0: (\d+)", failed.stderr.decode())
     assert user and 61184 <= int(user[1]) <= 65519
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="it needs root")
+def test_programs_that_have_left_the_session_of_a_process_end_with_it():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        output, gate, script = (f"{folder}/{name}" for name in ("output", "gate", "start"))
+        for fifo in (output, gate):
+            os.mkfifo(fifo)
+            os.chmod(fifo, 0o666)
+        Path(script).write_text(
+            f"setsid sh -c 'echo left; exec sleep 100' >{output} &\nread line <{gate}\n"
+        )
+        with subprocess.Popen(
+            [binary(), "filters", "--filter-process", f"sh {script}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ) as command, open(output) as lines:
+            assert lines.readline() == "left\n"
+            # The process ends, and the command as it has not attached.
+            Path(gate).write_text("\n")
+            assert lines.read() == "" and command.wait(60) != 0
 
 
 def startable(folder) -> tuple[Path, str]:

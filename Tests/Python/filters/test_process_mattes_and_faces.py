@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import PIL.Image
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from sidelight_testing import images
 from sidelight_testing.command import sidelight
@@ -120,6 +121,14 @@ def is_left(result: np.ndarray) -> bool:
 
 def is_covered(result: np.ndarray) -> bool:
     return bool((abs(result.astype(int) - RED) < 4).all())
+
+
+@pytest.mark.parametrize("name", ["left", "square"])
+def test_mattes_and_face_finders_have_a_health_status(server, name):
+    request = health_pb2.HealthCheckRequest(service=f"sidelight.v1.FrameFilter/{name}")
+    with connect(server.addresses["unix"]) as channel:
+        answer = health_pb2_grpc.HealthStub(channel).Check(request, timeout=60)
+    assert answer.status == health_pb2.HealthCheckResponse.SERVING
 
 
 def test_a_matte_of_a_process_separates_the_person(stub):

@@ -1,6 +1,9 @@
 """The pipelines in documentation, help, pages and examples: they are valid, and have an effect."""
 
+import concurrent.futures
+import os
 import shutil
+import tempfile
 
 import numpy as np
 import PIL.Image
@@ -85,13 +88,16 @@ def pixels(file) -> np.ndarray:
 
 def test_every_pipeline_has_an_effect(catalogue, examples, folder, has_vision):
     assert len(examples) > 40 and sum(map(len, examples.values())) > 200
-    problems = []
-    for text in sorted({each for texts in examples.values() for each in texts} - INVALID - MODELS):
+    texts = sorted({each for texts in examples.values() for each in texts} - INVALID - MODELS)
+    for text in texts:
         for name, parameter in documented.assets_of(text, catalogue).items():
             provide(folder, name, parameter, text)
-        problem = idleness(catalogue, text, folder, has_vision)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as commands:
+        found = commands.map(lambda text: idleness(catalogue, text, folder, has_vision), texts)
+    problems = []
+    for text, problem in zip(texts, found):
         if problem:
-            places = [place for place, texts in examples.items() if text in texts]
+            places = [place for place, pipelines in examples.items() if text in pipelines]
             problems.append(f"{text}\n  in {', '.join(places)}: {problem}")
     assert not problems, "\n".join(problems)
 
@@ -107,8 +113,9 @@ def idleness(catalogue, text: str, folder, has_vision: bool) -> str | None:
     if text.endswith("@off") or text.partition("(")[0] in catalogue.analyses:
         return None
     for name in ("in", "dim", "clear"):
-        sidelight("apply", f"{name}.png", "out.png", "-p", text, cwd=folder)
-        before, after = pixels(folder / f"{name}.png"), pixels(folder / "out.png")
+        with tempfile.NamedTemporaryFile(suffix=".png") as result:
+            sidelight("apply", f"{name}.png", result.name, "-p", text, cwd=folder)
+            before, after = pixels(folder / f"{name}.png"), pixels(result.name)
         if before.shape != after.shape:
             return None
         if np.abs(before.astype(int) - after).max() > 8:
