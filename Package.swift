@@ -231,6 +231,8 @@ let package = Package(
           "SIDELIGHT_VERSION",
           to: "\"\(Context.environment["SIDELIGHT_VERSION"] ?? "0.0.0")\"")
       ]),
+    // A signal handler that samples the process.
+    .target(name: "CProfiler", path: "Sources/CProfiler"),
     // System calls that share memory and pass descriptors, which need macros of C.
     .target(name: "CSharedMemory", path: "Sources/CSharedMemory"),
 
@@ -305,7 +307,7 @@ let package = Package(
     .target(
       name: "SidelightAdmin",
       dependencies: [
-        "SidelightServer", logging, lifecycle,
+        "SidelightServer", "CProfiler", logging, lifecycle,
         .product(name: "Hummingbird", package: "hummingbird", condition: admin),
         .product(name: "HummingbirdCore", package: "hummingbird", condition: admin),
         .product(name: "HTTPTypes", package: "swift-http-types", condition: admin),

@@ -8,8 +8,10 @@ public import ServiceLifecycle
 public import SidelightServer
 
 /// Serves the state of a server over HTTP: probes for service managers, metrics for Prometheus, and
-/// a live page for operators. It is read-only and does not authenticate callers: restrict access to
-/// its address.
+/// a live page for operators. It does not authenticate callers of these: restrict access to its address.
+///
+/// Profiles and log levels are for operators: callers with a token of scope `operate`, or, if the server
+/// does not authenticate callers, those on this machine.
 ///
 /// | path | response |
 /// |---|---|
@@ -18,6 +20,9 @@ public import SidelightServer
 /// | `/metrics` | Prometheus' text format |
 /// | `/version` | the version, as JSON |
 /// | `/status.json` | ``ServerStatus``, as JSON |
+/// | `/profile/cpu?seconds=10` | processor time by function in up to 60 s, for `pprof` |
+/// | `/profile/heap` | the allocator's heaps, as XML |
+/// | `/log?level=debug&session=ID&seconds=600` | PUT: the log's level for a session, a `caller` or all, for up to a day |
 /// | `/` | a page that shows the status |
 ///
 /// List it before the server in a `ServiceGroup`, to let it respond while the server drains.
@@ -25,6 +30,7 @@ public final class AdminServer: Service {
   private let address: Address
   private let server: SidelightServer
   private let metrics: @Sendable () -> String
+  private let setLogLevel: @Sendable (LogLevelChange) -> Void
   private let logger: Logger
   private let bound: (stream: AsyncStream<Address>, continuation: AsyncStream<Address>.Continuation)
 
@@ -32,14 +38,16 @@ public final class AdminServer: Service {
   ///   - address: The address to listen on: a TCP address or a Unix socket.
   ///   - server: The server whose state is served.
   ///   - metrics: Returns the metrics for Prometheus. Called after the server has updated its own.
+  ///   - setLogLevel: Changes the level of the log for a time.
   ///   - logger: The logger.
   public init(
     address: Address, server: SidelightServer, metrics: @escaping @Sendable () -> String,
-    logger: Logger
+    setLogLevel: @escaping @Sendable (LogLevelChange) -> Void, logger: Logger
   ) {
     self.address = address
     self.server = server
     self.metrics = metrics
+    self.setLogLevel = setLogLevel
     self.logger = logger
     self.bound = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
@@ -74,8 +82,8 @@ public final class AdminServer: Service {
     get async { await self.bound.stream.first { _ in true } }
   }
 
-  private var router: Router<BasicRequestContext> {
-    let router = Router(context: BasicRequestContext.self)
+  private var router: Router<AdminRequestContext> {
+    let router = Router(context: AdminRequestContext.self)
     router.get("livez") { _, _ in Self.text("ok\n") }
     router.get("readyz") { [server] _, _ in
       let phase = server.phase
@@ -94,12 +102,74 @@ public final class AdminServer: Service {
       try Self.json(["name": "sidelight", "version": SidelightVersion.current])
     }
     router.get("status.json") { [server] _, _ in try Self.json(server.status) }
+    router.get("profile/cpu") { [server] request, context in
+      try await Self.requireOperator(request, context, of: server)
+      let seconds = try Self.seconds(of: request, default: 10, atMost: 60)
+      return try await Self.profile("application/octet-stream") {
+        try await ProcessProfile.processorTime(for: seconds)
+      }
+    }
+    router.get("profile/heap") { [server] request, context in
+      try await Self.requireOperator(request, context, of: server)
+      return try await Self.profile("application/xml") { try ProcessProfile.heaps() }
+    }
+    router.put("log") { [server, setLogLevel] request, context in
+      try await Self.requireOperator(request, context, of: server)
+      let query = request.uri.queryParameters
+      guard let level = query["level"].flatMap({ Logger.Level(rawValue: String($0)) }) else {
+        let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        throw HTTPError(.badRequest, message: "level must be one of \(levels)")
+      }
+      setLogLevel(
+        LogLevelChange(
+          level: level, session: query["session"].map { String($0) },
+          caller: query["caller"].map { String($0) },
+          duration: try Self.seconds(of: request, default: 600, atMost: 86400)))
+      return Self.text("ok\n")
+    }
     for asset in PageAsset.all {
       router.get(RouterPath(asset.path)) { _, _ in
         Self.response(asset.content, type: asset.type)
       }
     }
     return router
+  }
+
+  /// - Throws: `HTTPError` unless an operator calls.
+  private static func requireOperator(
+    _ request: Request, _ context: AdminRequestContext, of server: SidelightServer
+  ) async throws {
+    guard server.requiresAuthentication else {
+      guard context.isLocal else {
+        throw HTTPError(.forbidden, message: "only callers on this machine may do this")
+      }
+      return
+    }
+    guard await server.isOperator(authorization: request.headers[values: .authorization]) else {
+      throw HTTPError(.forbidden, message: "this needs a token with the scope operate")
+    }
+  }
+
+  private static func seconds(
+    of request: Request, default: Int, atMost limit: Int
+  ) throws -> Duration {
+    guard let text = request.uri.queryParameters["seconds"] else { return .seconds(`default`) }
+    guard let seconds = Int(text), (1 ... limit).contains(seconds) else {
+      throw HTTPError(.badRequest, message: "seconds must be a whole number from 1 to \(limit)")
+    }
+    return .seconds(seconds)
+  }
+
+  private static func profile(
+    _ type: String, _ take: () async throws -> [UInt8]
+  ) async throws -> Response {
+    do {
+      return self.response(try await take(), type: type)
+    } catch ProcessProfile.Failure.isRunning {
+      throw HTTPError(.conflict, message: "another profile is being taken")
+    } catch ProcessProfile.Failure.unavailable {
+      throw HTTPError(.notImplemented, message: "this system has no profiles")
+    }
   }
 
   private static func text(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
@@ -138,6 +208,33 @@ public final class AdminServer: Service {
       return self.address
     }
     return .tcp(host: host, port: port)
+  }
+}
+
+/// A change of the log's level.
+public struct LogLevelChange: Sendable {
+  /// The minimum level of entries.
+  public var level: Logger.Level
+  /// The ID of the session whose entries it applies to.
+  public var session: String?
+  /// The name of the caller whose sessions it applies to.
+  public var caller: String?
+  /// The time after which it ends.
+  public var duration: Duration
+}
+
+/// A request whose caller may be on this machine.
+private struct AdminRequestContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  let isLocal: Bool
+
+  init(source: ApplicationRequestContextSource) {
+    self.coreContext = CoreRequestContextStorage(source: source)
+    let address = source.channel.remoteAddress
+    let host = address?.ipAddress ?? ""
+    self.isLocal =
+      address?.protocol == .unix || host == "::1" || host.hasPrefix("127.")
+      || host.hasPrefix("::ffff:127.")
   }
 }
 

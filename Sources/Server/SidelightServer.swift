@@ -339,6 +339,18 @@ public final class SidelightServer: Service {
     set { self.health.absences = newValue }
   }
 
+  /// Whether callers must authenticate.
+  package var requiresAuthentication: Bool { self.authorizer.requiresAuthentication }
+
+  /// Whether a caller may operate the server.
+  ///
+  /// - Parameter authorization: The values of its request's header `authorization`.
+  package func isOperator(authorization: [String]) async -> Bool {
+    let principal = try? await self.authorizer.principal(
+      authorization: authorization, at: self.engine.clock.sinceEpoch)
+    return principal?.scopes.contains(.operate) == true
+  }
+
   /// The status of the server now.
   public var status: ServerStatus { self.engine.status(in: self.phase) }
 

@@ -60,9 +60,8 @@ final class Authorizer: Sendable {
   func principal(
     authorization: [String], on connection: Connection, at now: Duration
   ) async throws(AuthenticationFailure) -> Principal? {
-    if let authenticator, !authorization.isEmpty {
-      let token = try Self.token(authorization)
-      return try Self.current(try await authenticator.authenticate(token: token, at: now), at: now)
+    if let principal = try await self.principal(authorization: authorization, at: now) {
+      return principal
     }
     let (rules, isRequired) = self.state.withLock { ($0.rules, $0.requiresAuthentication) }
     if let certificate = connection.certificate {
@@ -75,6 +74,17 @@ final class Authorizer: Sendable {
       throw AuthenticationFailure(.missing, "no token, no certificate and no known user")
     }
     return nil
+  }
+
+  /// Returns the caller that a token names; `nil` without a token, or if the server does not accept tokens.
+  ///
+  /// - Throws: ``AuthenticationFailure`` if the token is invalid.
+  func principal(
+    authorization: [String], at now: Duration
+  ) async throws(AuthenticationFailure) -> Principal? {
+    guard let authenticator, !authorization.isEmpty else { return nil }
+    let token = try Self.token(authorization)
+    return try Self.current(try await authenticator.authenticate(token: token, at: now), at: now)
   }
 
   /// Returns the token of a header `Bearer TOKEN`.

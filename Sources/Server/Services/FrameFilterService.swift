@@ -86,8 +86,8 @@ struct FrameFilterService: RegistrableRPCService {
       // Shared memory that the client has not fetched is revoked. Memory in use lives until its
       // last reference ends.
       defer { self.engine.rings?.revoke(session.handle.id) }
-      let logger = self.logOpened(session, caller)
-      defer { self.logEnded(session, logger) }
+      self.logOpened(session, caller)
+      defer { self.logEnded(session) }
       try await self.engine.assets.withSession(of: caller.identity) {
         try await session.run(
           messages: messages, writer: writer, callMessages: context.makeCallMessages(),
@@ -96,19 +96,16 @@ struct FrameFilterService: RegistrableRPCService {
     }
   }
 
-  private func logOpened(_ session: Session, _ caller: Caller) -> Logger {
-    var logger = self.engine.observability.logger
-    logger[metadataKey: "session"] = "\(session.handle.id)"
-    logger.info(
+  private func logOpened(_ session: Session, _ caller: Caller) {
+    session.handle.logger.info(
       "session opened",
       metadata: ["peer": "\(caller)", "label": "\(session.options.open.label)"]
         .addingParticipant(caller.participant))
-    return logger
   }
 
-  private func logEnded(_ session: Session, _ logger: Logger) {
+  private func logEnded(_ session: Session) {
     let counts = session.outcomes.counts
-    logger.info(
+    session.handle.logger.info(
       "session ended",
       metadata: [
         "received": "\(counts.received)", "filtered": "\(counts.filtered)",

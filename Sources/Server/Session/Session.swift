@@ -1,6 +1,7 @@
 import AsyncAlgorithms
 import GRPCCore
 import GRPCProtobuf
+import Logging
 import ServiceLifecycle
 import SidelightKernels
 import SidelightTransport
@@ -93,6 +94,10 @@ struct Session: Sendable {
     self.scene = SessionScene(session: number)
     let quality = SessionQuality(mayReduce: options.open.allowDegraded, clock: engine.clock)
     self.quality = quality
+    let id = Self.makeID()
+    var logger = engine.observability.logger
+    logger[metadataKey: "session"] = "\(id)"
+    logger[metadataKey: "caller"] = "\(caller.name)"
     self.outcomes = FrameOutcomeQueue(
       pictureLimit: Self.pictureLimit(options),
       creditLimit: options.composition == nil ? options.framesInFlight : .max,
@@ -101,8 +106,10 @@ struct Session: Sendable {
       // Notices of a composition return no credits.
       noticesPerFrame: options.composition == nil ? options.framesInFlight : .max,
       now: engine.clock.now,
-      discard: { frame, reason in
-        frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
+      discard: { [logger] frame, reason in
+        let drop = Drop(reason: reason, stage: .outbox)
+        logger.log(drop)
+        frame.span.end(dropped: drop)
         quality.recordLostAtOutput()
       })
     let tokens = engine.resumption.tokens.bound(
@@ -110,11 +117,11 @@ struct Session: Sendable {
     let (pipelineState, lineage) = try Self.makePipelineState(
       options, catalogue, engine, tokens, caller)
     self.handle = SessionHandle(
-      id: Self.makeID(), number: number, lineage: lineage, label: options.open.label,
+      id: id, number: number, lineage: lineage, label: options.open.label,
       caller: caller,
       outcomes: self.outcomes, outputs: self.outputs, composes: options.composition != nil,
       acceptsMove: options.open.acceptsMove, pipelineState: pipelineState,
-      clock: engine.clock, tokens: tokens,
+      clock: engine.clock, logger: logger, tokens: tokens,
       overrides: engine.resumption.overrides)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in

@@ -59,6 +59,8 @@ final class SessionHandle: Sendable {
   /// The end that a shutdown or an operator requests.
   let departure = SessionDeparture()
   let clock: SessionClock
+  /// Its entries have the session and the caller.
+  let logger: Logger
   private let tokens: ResumeTokens
   private let overrides: OverrideStore
   private let state: Mutex<State>
@@ -66,7 +68,7 @@ final class SessionHandle: Sendable {
   init(
     id: String, number: UInt64, lineage: SessionLineage, label: String, caller: Caller,
     outcomes: Session.FrameOutcomeQueue, outputs: [SessionOutput] = [], composes: Bool = false,
-    acceptsMove: Bool = false, pipelineState: PipelineState, clock: SessionClock,
+    acceptsMove: Bool = false, pipelineState: PipelineState, clock: SessionClock, logger: Logger,
     tokens: ResumeTokens, overrides: OverrideStore
   ) {
     self.id = id
@@ -81,6 +83,7 @@ final class SessionHandle: Sendable {
     self.composes = composes
     self.acceptsMove = acceptsMove
     self.clock = clock
+    self.logger = logger
     self.tokens = tokens
     self.overrides = overrides
     self.state = Mutex(State(pipelineState: pipelineState))

@@ -3,17 +3,58 @@ import Synchronization
 
 /// A minimum log level that several loggers share and that can change at run time.
 public final class SharedLogLevel: Sendable {
-  private let current: Mutex<Logger.Level>
+  /// Another level for some entries, or for all.
+  private struct Exception {
+    /// An element of the metadata of the entries' loggers; `nil` for all entries.
+    var element: (key: String, value: String)?
+    var level: Logger.Level
+    var end: ContinuousClock.Instant
+  }
+
+  private static let maxExceptions = 64
+
+  private let state: Mutex<(level: Logger.Level, exceptions: [Exception])>
 
   /// - Parameter level: The initial level.
   public init(_ level: Logger.Level) {
-    self.current = Mutex(level)
+    self.state = Mutex((level, []))
   }
 
   /// The level. A change applies from the next entry.
   public var level: Logger.Level {
-    get { self.current.withLock(\.self) }
-    set { self.current.withLock { $0 = newValue } }
+    get { self.state.withLock(\.level) }
+    set { self.state.withLock { $0.level = newValue } }
+  }
+
+  /// Sets the level of some entries for a time. A newer level for the same entries replaces it, and the
+  /// oldest of more than 64 ends.
+  ///
+  /// - Parameters:
+  ///   - key: The key of an element of the loggers' metadata; `nil` for all entries.
+  ///   - value: The element's value.
+  public func set(
+    _ level: Logger.Level, where key: String?, is value: String, for duration: Duration
+  ) {
+    let exception = Exception(
+      element: key.map { ($0, value) }, level: level, end: .now + duration)
+    self.state.withLock { state in
+      state.exceptions.removeAll { $0.element?.key == key && $0.element?.value ?? "" == value }
+      state.exceptions = state.exceptions.suffix(Self.maxExceptions - 1) + [exception]
+    }
+  }
+
+  /// The level of entries of a logger: the newest one that was set for them, or for all.
+  func level(for metadata: @autoclosure () -> Logger.Metadata) -> Logger.Level {
+    self.state.withLock { state in
+      guard !state.exceptions.isEmpty else { return state.level }
+      let now = ContinuousClock.now
+      state.exceptions.removeAll { $0.end <= now }
+      let metadata = metadata()
+      let exception = state.exceptions.last { exception in
+        exception.element.map { metadata[$0.key] == .string($0.value) } ?? true
+      }
+      return exception?.level ?? state.level
+    }
   }
 }
 
@@ -33,7 +74,7 @@ public struct SharedLevelLogHandler<Base: LogHandler>: LogHandler {
 
   /// The minimum level of entries.
   public var logLevel: Logger.Level {
-    get { self.own ?? self.shared.level }
+    get { self.own ?? self.shared.level(for: self.base.metadata) }
     set { self.own = newValue }
   }
 

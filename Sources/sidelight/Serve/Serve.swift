@@ -151,7 +151,14 @@ struct Serve: AsyncParsableCommand {
       tracer: tracing?.tracer, metrics: metrics, logger: logger)
     server.absences = processes.absences
     let admin = configuration.admin.map { address in
-      AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
+      AdminServer(
+        address: address, server: server, metrics: { metrics.text },
+        setLogLevel: { change in
+          let (key, value) =
+            change.session.map { ("session", $0) } ?? change.caller.map { ("caller", $0) }
+            ?? (nil, "")
+          level.set(change.level, where: key, is: value, for: change.duration)
+        }, logger: logger)
     }
     let watchdog = ShutdownWatchdog(
       grace: configuration.shutdownGrace, isForcedBySecondSignal: worker == nil, logger: logger)

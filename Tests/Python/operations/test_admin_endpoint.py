@@ -1,9 +1,11 @@
 """The admin endpoint: probes, and the page in a browser."""
 
+import concurrent.futures
 import http.client
 import json
 import re
 import select
+import struct
 import subprocess
 import time
 import urllib.error
@@ -15,9 +17,11 @@ import pytest
 from sidelight_testing import images
 from sidelight_testing.contract import service
 from sidelight_testing.contract import session as messages
+from sidelight_testing.process import wait_until
 from sidelight_testing.prometheus import needs
 from sidelight_testing.server import Server
 from sidelight_testing.session import Session, pipeline
+from sidelight_testing.tokens import Issuer
 
 WAIT_SECONDS = 60
 LABEL = "Ada's <script>document.title='owned'</script>"
@@ -29,16 +33,26 @@ def server():
         yield running
 
 
-def get(server: Server, path: str, method: str = "GET") -> tuple[int, str, http.client.HTTPMessage]:
+def get(
+    server: Server, path: str, method: str = "GET", token: str | None = None
+) -> tuple[int, str, http.client.HTTPMessage]:
     """Status, text and headers of an answer."""
     request = urllib.request.Request(
-        f"http://{server.addresses['admin']}{path}", method=method
+        f"http://{server.addresses['admin']}{path}", method=method,
+        headers={"Authorization": f"Bearer {token}"} if token else {},
     )
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, answer.read().decode(), answer.headers
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode(), error.headers
+
+
+def read(server: Server, path: str) -> bytes:
+    """The content of an answer."""
+    url = f"http://{server.addresses['admin']}{path}"
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return answer.read()
 
 
 def test_probes_and_version(server):
@@ -94,6 +108,71 @@ def test_the_status_contains_the_sessions(server):
     status = json.loads(get(server, "/status.json")[1])
     assert status["sessions"] == []
     assert status["frames"]["filtered"] == 1, "what is over still counts"
+
+
+def test_a_session_and_a_caller_can_have_another_log_level(server):
+    bad = images.messages.Image()
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        stub = service.FrameFilterStub(channel)
+        with Session(stub) as watched, Session(stub) as other:
+            for session in (watched, other):
+                session.send_frame(bad)
+                session.receive_until("dropped")
+            id = watched.opened.session_id
+            assert get(server, f"/log?session={id}&level=debug", "PUT")[:2] == (200, "ok\n")
+            for session in (watched, other):
+                session.send_frame(bad)
+                session.receive_until("dropped")
+            wait_until(lambda: "frame dropped" in server.log)
+            dropped = [line for line in server.log.splitlines() if "frame dropped" in line]
+            assert len(dropped) == 1 and id in dropped[0] and "invalidFrame" in dropped[0], dropped
+            caller = re.search(r"caller=(\S+)", dropped[0])[1]
+            assert get(server, f"/log?caller={caller}&level=trace&seconds=60", "PUT")[0] == 200
+            other.send_frame(images.noise("RGB24", 16, 16))
+            other.receive_until("frame")
+            wait_until(lambda: "frame finished" in server.log)
+    for query, problem in (
+        ("level=loud", "level must be one of trace, debug"),
+        ("level=debug&seconds=0", "seconds must be a whole number from 1 to 86400"),
+    ):
+        status, text, _ = get(server, f"/log?{query}", "PUT")
+        assert status == 400 and problem in text
+
+
+def test_profiles(server):
+    with concurrent.futures.ThreadPoolExecutor(1) as others:
+        profile = others.submit(read, server, "/profile/cpu?seconds=2")
+        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+            stub = service.FrameFilterStub(channel)
+            blur = pipeline(("gaussianBlur", {"radius": 30}))
+            never = messages.DROP_POLICY_NEVER_DROP
+            with Session(stub, pipeline=blur, drop_policy=never) as session:
+                while not profile.done():
+                    session.send_frame(images.noise("RGB24", 640, 360))
+                    session.receive_until("frame")
+        data = profile.result()
+    end = data.index(struct.pack("<3Q", 0, 1, 0), 40) // 8
+    words = struct.unpack_from(f"<{end}Q", data)
+    assert words[:5] == (0, 3, 0, 10_000, 0)
+    samples, position = 0, 5
+    while position < end:
+        assert words[position] == 1 and 0 < words[position + 1] < 64
+        samples, position = samples + 1, position + 2 + words[position + 1]
+    assert samples > 5 and b"sidelight" in data[8 * end :]
+    assert get(server, "/profile/heap")[1].startswith("<malloc")
+    assert get(server, "/profile/cpu?seconds=61")[0] == 400
+
+
+def test_with_tokens_profiles_and_log_levels_are_for_operators(tmp_path):
+    issuer = Issuer(tmp_path)
+    with Server("--admin", "127.0.0.1:0", *issuer.options) as server:
+        for token, status in (
+            (None, 403), ("rubbish", 403), (issuer.token(scope="stream"), 403),
+            (issuer.token(scope="operate"), 200),
+        ):
+            assert get(server, "/profile/heap", token=token)[0] == status
+            assert get(server, "/log?level=info", "PUT", token=token)[0] == status
+        assert get(server, "/livez")[0] == 200
 
 
 def test_silent_and_invalid_requests_do_not_affect_the_server(server):

@@ -126,11 +126,10 @@ struct FrameIntake: ~Copyable {
     self.loggedRevision = revision.number
     guard !plan.idleStages.isEmpty else { return }
     let stages = plan.idleStages.map { "\($0.path) \($0.filter)" }.joined(separator: ", ")
-    self.session.engine.observability.logger.notice(
+    self.session.handle.logger.notice(
       "stages have no effect",
       metadata: [
-        "session": "\(self.session.handle.id)", "revision": "\(revision.number)",
-        "stages": "\(stages.clipped(toBytes: 512))",
+        "revision": "\(revision.number)", "stages": "\(stages.clipped(toBytes: 512))",
       ])
   }
 

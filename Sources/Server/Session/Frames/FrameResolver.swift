@@ -51,12 +51,14 @@ struct FrameResolver: Sendable {
     _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ drop: Drop
   ) {
     span.end(dropped: drop)
+    self.handle.logger.log(drop)
     self.resolve(reservation.arrival, dropped: drop)
   }
 
   /// Drops a frame that will not be filtered, or whose filters failed.
   func drop(_ frame: IncomingFrame, _ drop: Drop) {
     frame.span.end(dropped: drop)
+    self.handle.logger.log(drop, sequence: frame.message.sequence)
     // Analyses that wait for the frame's samples decode the file themselves.
     frame.samples?.resolve(.abandoned)
     let lateness = drop.reason == .lateInPipeline ? self.lateness(of: frame) : .zero
@@ -203,6 +205,12 @@ struct FrameResolver: Sendable {
       $0.queueUs = (started - frame.received).wireMicroseconds
       $0.processUs = (self.clock.now() - started).wireMicroseconds
     }
+    self.handle.logger.trace(
+      "frame finished",
+      metadata: [
+        "sequence": "\(frame.message.sequence)", "disposition": "\(disposition)",
+        "queue_us": "\(timing.queueUs)", "process_us": "\(timing.processUs)",
+      ])
     self.ring?.release(inputOf: frame.arrival)
     // An outcome without pixels is never late.
     let stays = frame.message.mustProcess || (!self.outputs.isEmpty && result != nil)

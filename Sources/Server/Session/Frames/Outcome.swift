@@ -1,4 +1,5 @@
 package import GRPCProtobuf
+import Logging
 package import SidelightWire
 import SwiftProtobuf
 
@@ -43,6 +44,19 @@ package struct Drop: Sendable, Hashable {
     self.reason = reason
     self.stage = stage
     self.diagnostic = diagnostic
+  }
+}
+
+extension Logger {
+  /// Logs a dropped frame, for operators who look into a session.
+  func log(_ drop: Drop, sequence: UInt64? = nil) {
+    var metadata: Logger.Metadata {
+      var metadata: Logger.Metadata = ["reason": "\(drop.reason)", "stage": "\(drop.stage)"]
+      if let sequence { metadata["sequence"] = "\(sequence)" }
+      if let error = drop.diagnostic { metadata["error"] = "\(error.message)" }
+      return metadata
+    }
+    self.debug("frame dropped", metadata: metadata)
   }
 }
 
