@@ -463,7 +463,10 @@ def overload(codecs: Path, frames: int, times: float = 2) -> list[list[str]]:
 
 
 def _live(server: Server, clip: Clip, result: Overload) -> None:
-    """Sends a clip at its frame rate, through a session whose frames have a budget of 150 ms."""
+    """Sends a clip at its frame rate, through a session whose frames have a budget of 150 ms.
+
+    Without credit the client leaves out disposable frames, and holds others back.
+    """
     units = clip.units
     captured: dict[int, float] = {}
     with connect(server.addresses["tcp"]) as channel, Session(
@@ -471,30 +474,39 @@ def _live(server: Server, clip: Clip, result: Overload) -> None:
         drop_policy=session.DROP_POLICY_NEWEST_WINS,
         output=pipelines.OutputSpec(format=CODECS["h264"]),
     ) as call:
+        credits = threading.Semaphore(call.opened.frames_in_flight)
+        left_out = []
+
         def send() -> None:
             start = time.monotonic()
             for number, unit in enumerate(units, 1):
                 time.sleep(max(0, start + number / FRAME_RATE - time.monotonic()))
                 captured[number] = time.monotonic()
+                # With two layers every second frame is disposable.
+                if not credits.acquire(blocking=number % 2 == 1):
+                    left_out.append(number)
+                    continue
                 call.send_frame(image.Image(format=CODECS["h264"], inline=unit), sequence=number)
 
         sender = threading.Thread(target=send)
         sender.start()
         finished = 0
-        while finished < len(units):
+        while finished + len(left_out) < len(units):
             message = call.receive_message()
             kind = message.WhichOneof("kind")
             if kind == "frame":
                 finished += 1
+                credits.release()
                 result.shown += 1
                 result.ages.append(time.monotonic() - captured[message.frame.sequence])
             elif kind == "dropped":
                 finished += message.dropped.count
+                credits.release(message.dropped.count)
                 dropped = range(message.dropped.first_sequence, message.dropped.last_sequence + 1)
-                # With two layers every second frame is disposable.
                 disposable = sum(number % 2 == 0 for number in dropped)
                 result.disposable_dropped += disposable
                 result.others_dropped += len(dropped) - disposable
             elif kind == "key_frame_needed":
                 result.key_frames_needed += 1
         sender.join()
+        result.disposable_dropped += len(left_out)

@@ -339,9 +339,6 @@ public final class SidelightServer: Service {
     set { self.health.absences = newValue }
   }
 
-  /// Whether callers must authenticate.
-  package var requiresAuthentication: Bool { self.authorizer.requiresAuthentication }
-
   /// Whether a caller may operate the server.
   ///
   /// - Parameter authorization: The values of its request's header `authorization`.

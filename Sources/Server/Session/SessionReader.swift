@@ -345,6 +345,13 @@ struct SessionReader: ~Copyable {
         of: message, byteCount: video?.decodedByteCount ?? byteCount,
         hasCredit: reservation.hasCredit, pause: pause, isDecodedFirst: isVideo, at: received)
     {
+      if let video, reason == .noCredit, !video.header.isDisposable {
+        // Later frames depend on it. If it waits for the decoder, so does the client.
+        self.excess.take(byteCount: byteCount)
+        return try await self.intake.accept(
+          message, picture, active, reservation, span, refusal: reason, pause: pause,
+          received: received)
+      }
       self.drop(reservation, span, reason, byteCount)
       if let video {
         await self.intake.leaveOut(

@@ -126,7 +126,7 @@ def test_a_session_and_a_caller_can_have_another_log_level(server):
             wait_until(lambda: "frame dropped" in server.log)
             dropped = [line for line in server.log.splitlines() if "frame dropped" in line]
             assert len(dropped) == 1 and id in dropped[0] and "invalidFrame" in dropped[0], dropped
-            caller = re.search(r"caller=(\S+)", dropped[0])[1]
+            caller = json.loads(dropped[0])["caller"]
             assert get(server, f"/log?caller={caller}&level=trace&seconds=60", "PUT")[0] == 200
             other.send_frame(images.noise("RGB24", 16, 16))
             other.receive_until("frame")

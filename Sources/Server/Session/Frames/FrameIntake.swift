@@ -34,13 +34,15 @@ struct FrameIntake: ~Copyable {
   ///
   /// - Parameters:
   ///   - active: The pipeline for the frame.
+  ///   - refusal: The reason to drop it, once it is decoded.
   ///   - pause: Whether frames are filtered.
   ///   - composition: The results that a composed picture shows.
   /// - Throws: `CancellationError`.
   mutating func accept(
     _ message: Sidelight_V1_Frame, _ picture: IncomingPicture, _ active: ActivePipeline,
     _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan,
-    pause: PipelineState.Pause, received: Duration, composition: ComposedResults? = nil
+    refusal: DropReason? = nil, pause: PipelineState.Pause, received: Duration,
+    composition: ComposedResults? = nil
   ) async throws {
     var active = active
     let isVideo = if case .video = picture { true } else { false }
@@ -72,8 +74,8 @@ struct FrameIntake: ~Copyable {
     if !due.isEmpty {
       try await self.analyze(&frame, due, stages: analyses.map(\.stage))
     }
-    let refusal: DropReason? =
-      isBeyondRate ? .rateLimited : self.admission.hasTime(for: frame) ? nil : .lateOnArrival
+    let refusal =
+      refusal ?? (isBeyondRate ? .rateLimited : self.admission.hasTime(for: frame) ? nil : .lateOnArrival)
     if isVideo || self.session.decodesFrames.value {
       return await self.decode(frame, refusal)
     }

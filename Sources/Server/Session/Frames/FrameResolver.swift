@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import Logging
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
