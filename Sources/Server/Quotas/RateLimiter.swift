@@ -81,6 +81,12 @@ package final class RateLimiter: Sendable {
     }
   }
 
+  /// The callers and participants whose limiters are kept, and whether frames have arrived since
+  /// their last exchange in a fleet.
+  var identities: [CallerIdentity: Bool] {
+    self.state.withLock(\.limiters).mapValues(\.isInDemand)
+  }
+
   /// The number of callers and participants whose limiters are kept.
   package var count: Int { self.state.withLock { $0.limiters.count } }
 
@@ -145,17 +151,19 @@ package final class CallerRateLimiter: Sendable {
 
   private struct State {
     var limits: RateLimits
-    var frames: TokenBucket?
-    var bytes: TokenBucket?
+    var frames: RateBudget?
+    var bytes: RateBudget?
 
     init(_ limits: RateLimits, at now: Duration) {
       self.limits = limits
-      self.frames = limits.framesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
-      self.bytes = limits.bytesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
+      self.frames = limits.framesPerSecond.map { RateBudget(perSecond: $0, at: now) }
+      self.bytes = limits.bytesPerSecond.map { RateBudget(perSecond: $0, at: now) }
     }
 
     /// Returns the limit that a frame would exceed, if any.
     mutating func limitExceeded(byFrameOf byteCount: Int, at now: Duration) -> LimitExceeded? {
+      self.frames?.offer(1)
+      self.bytes?.offer(Double(byteCount))
       let delays = (
         frames: self.frames?.delay(for: 1, at: now) ?? .zero,
         bytes: self.bytes?.delay(for: Double(byteCount), at: now) ?? .zero
@@ -233,7 +241,10 @@ package final class CallerRateLimiter: Sendable {
 
   /// Accounts for bytes of results, as a debt: later frames wait for the budget, or exceed it.
   func charge(byteCount: Int) {
-    self.state.withLock { $0.bytes?.take(Double(byteCount)) }
+    self.state.withLock { state in
+      state.bytes?.offer(Double(byteCount))
+      state.bytes?.take(Double(byteCount))
+    }
     self.parent?.charge(byteCount: byteCount)
   }
 
@@ -242,6 +253,29 @@ package final class CallerRateLimiter: Sendable {
     let now = self.clock.now()
     return self.state.withLock { state in
       (state.frames?.isFull(at: now) ?? true) && (state.bytes?.isFull(at: now) ?? true)
+    }
+  }
+
+  /// Whether frames have arrived since the last exchange in a fleet.
+  var isInDemand: Bool {
+    self.state.withLock { $0.frames?.isInDemand == true || $0.bytes?.isInDemand == true }
+  }
+
+  /// Adds the use of the rates to a use to publish.
+  ///
+  /// - Parameter others: The last known use at the other servers.
+  func add(to use: inout QuotaUse, with others: [QuotaUse], at now: Duration) {
+    self.state.withLock { state in
+      use.frames = state.frames?.use(with: others.compactMap(\.frames), at: now)
+      use.bytes = state.bytes?.use(with: others.compactMap(\.bytes), at: now)
+    }
+  }
+
+  /// Takes the shares of the rates that other servers leave.
+  func divide(with others: [QuotaUse], at now: Duration) {
+    self.state.withLock { state in
+      state.frames?.divide(with: others.compactMap(\.frames), at: now)
+      state.bytes?.divide(with: others.compactMap(\.bytes), at: now)
     }
   }
 
