@@ -237,6 +237,7 @@ extension QuotaUse {
     (0 ... 1_000_000).contains(self.sessions)
       && [self.frames, self.bytes].allSatisfy { rate in
         [rate?.demand ?? 0, rate?.share ?? 0].allSatisfy { (0 ... 1e15).contains($0) }
+          && (1 ... 1e6).contains(rate?.weight ?? 1)
       } && (self.participants ?? [:]).values.allSatisfy(\.isValid)
   }
 }

@@ -9,10 +9,13 @@ package struct QuotaUse: Sendable, Hashable, Codable {
     package var demand: Double
     /// The part of the limit that the server may use.
     package var share: Double
+    /// The number of sessions among which it is divided, at least 1.
+    package var weight: Double
 
-    package init(demand: Double, share: Double) {
+    package init(demand: Double, share: Double, weight: Double = 1) {
       self.demand = demand
       self.share = share
+      self.weight = weight
     }
   }
 
@@ -57,6 +60,9 @@ package final class FleetQuotas: Sendable {
 
   package init() {}
 
+  /// Whether the server belongs to a fleet.
+  var isJoined: Bool { self.state.withLock { $0.exchange != nil } }
+
   /// Connects the server to a fleet.
   func join(_ exchange: any QuotaExchange) { self.state.withLock { $0.exchange = exchange } }
 
@@ -90,7 +96,8 @@ package final class FleetQuotas: Sendable {
 /// The shares of all servers never exceed the limit: a server publishes a larger share before it
 /// uses it, and takes only what the shares that others have published leave. While the demands of
 /// all servers are below the limit, a server has its demand and an equal part of the rest, one part
-/// of which waits for servers that join; above, shares are proportional to demands.
+/// of which waits for servers that join; above, no server has more than its demand, and the others
+/// have equal shares for each session.
 package struct RateBudget: Sendable {
   /// The least share. A server without one would not see the demand of sessions that wait.
   private static let leastShare = 0.001
@@ -130,8 +137,12 @@ package struct RateBudget: Sendable {
 
   /// Returns the use to publish.
   ///
-  /// - Parameter others: The last known use at the other servers.
-  package mutating func use(with others: [QuotaUse.Rate], at now: Duration) -> QuotaUse.Rate {
+  /// - Parameters:
+  ///   - others: The last known use at the other servers.
+  ///   - sessions: The sessions of this server.
+  package mutating func use(
+    with others: [QuotaUse.Rate], sessions: Int = 1, at now: Duration
+  ) -> QuotaUse.Rate {
     let elapsed = (now - self.measured) / .seconds(1)
     if elapsed >= 0.5 {
       self.demand = self.offered / elapsed
@@ -140,12 +151,27 @@ package struct RateBudget: Sendable {
     }
     // A lower bound for demands that have just begun.
     self.demand = max(self.demand, self.offered)
-    let total = others.reduce(self.demand) { $0 + $1.demand }
-    let rest = self.limit - total
+    var own = QuotaUse.Rate(
+      demand: self.demand, share: self.share ?? 0, weight: Double(max(1, sessions)))
+    let rest = self.limit - others.reduce(self.demand) { $0 + $1.demand }
     self.next =
       rest > 0
-      ? self.demand + rest / Double(others.count + 2) : self.limit * self.demand / total
-    return QuotaUse.Rate(demand: self.demand, share: max(self.share ?? 0, self.next))
+      ? self.demand + rest / Double(others.count + 2)
+      : min(self.demand, Self.level(of: self.limit, among: others + [own]) * own.weight)
+    own.share = max(own.share, self.next)
+    return own
+  }
+
+  /// Returns the share for each session at which demands, limited to it, add up to the limit.
+  private static func level(of limit: Double, among rates: [QuotaUse.Rate]) -> Double {
+    var (left, weight) = (limit, rates.reduce(0) { $0 + $1.weight })
+    let demands = rates.map { (each: $0.demand / $0.weight, rate: $0) }
+    for (each, rate) in demands.sorted(by: { $0.each < $1.each }) {
+      guard each < left / weight else { break }
+      left -= rate.demand
+      weight -= rate.weight
+    }
+    return left / max(weight, 1)
   }
 
   /// Takes the share that the other servers leave.

@@ -234,7 +234,8 @@ package final class CallerRateLimiter: Sendable {
         return true
       } catch {
         guard waiting, !Task.isCancelled, !Task.isShuttingDownGracefully else { return false }
-        await self.clock.wait(error.delay)
+        // The share in a fleet may have grown then.
+        await self.clock.wait(min(error.delay, .seconds(1)))
       }
     }
   }
@@ -266,8 +267,10 @@ package final class CallerRateLimiter: Sendable {
   /// - Parameter others: The last known use at the other servers.
   func add(to use: inout QuotaUse, with others: [QuotaUse], at now: Duration) {
     self.state.withLock { state in
-      use.frames = state.frames?.use(with: others.compactMap(\.frames), at: now)
-      use.bytes = state.bytes?.use(with: others.compactMap(\.bytes), at: now)
+      let sessions = use.sessions
+      use.frames = state.frames?.use(
+        with: others.compactMap(\.frames), sessions: sessions, at: now)
+      use.bytes = state.bytes?.use(with: others.compactMap(\.bytes), sessions: sessions, at: now)
     }
   }
 

@@ -239,8 +239,9 @@ def test_a_quota_of_sessions_holds_for_the_fleet(start):
         assert len(opened) == LIMIT
         # A session that moves counts at both servers for a moment.
         token = opened[0].opened.resume_token
-        with try_to_open(members[1], resume_token=token) as moved:
-            assert is_forced(moved) is False
+        [moved] = wait_until(lambda: admitted([try_to_open(members[1], resume_token=token)]))
+        with moved:
+            assert not is_forced(moved)
         opened.pop().finish()
         stack.enter_context(wait_until(
             lambda: next(iter(admitted([try_to_open(each) for each in members])), None)))

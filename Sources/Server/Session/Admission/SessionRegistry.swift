@@ -120,7 +120,8 @@ final class SessionRegistry: Sendable {
     for identity: CallerIdentity, resumes: Bool = false,
     _ body: (_ number: UInt64) async throws -> Result
   ) async throws -> Result {
-    try self.reserve(identity)
+    let resumes = resumes && self.fleet.isJoined
+    try self.reserve(identity, resumes: resumes)
     var number: UInt64?
     defer { self.release(identity, number) }
     await self.fleet.exchange(identity.caller)
@@ -130,10 +131,12 @@ final class SessionRegistry: Sendable {
   }
 
   /// Counts a session that opens, unless it exceeds a limit of this server.
-  private func reserve(_ identity: CallerIdentity) throws(GoogleRPCStatus) {
+  private func reserve(
+    _ identity: CallerIdentity, resumes: Bool
+  ) throws(GoogleRPCStatus) {
     let demands = self.scheduler.demands
     let refusal: GoogleRPCStatus? = self.state.withLock { state in
-      if let (limit, refusal) = Self.refusal(of: identity, demands, state) {
+      if let (limit, refusal) = Self.refusal(of: identity, demands, resumes: resumes, state) {
         state.refused[limit, default: 0] += 1
         return refusal
       }
@@ -240,7 +243,8 @@ final class SessionRegistry: Sendable {
   }
 
   private static func refusal(
-    of identity: CallerIdentity, _ demands: [UInt64: Double], _ state: borrowing State
+    of identity: CallerIdentity, _ demands: [UInt64: Double], resumes: Bool,
+    _ state: borrowing State
   ) -> (AdmissionLimit, GoogleRPCStatus)? {
     let limits = state.limits
     let total = state.callers.values.reduce(0, +)
@@ -251,7 +255,7 @@ final class SessionRegistry: Sendable {
     }
     let caller = identity.caller
     let open = state.callers[caller] ?? 0
-    if open >= limits.perCaller {
+    if open >= limits.perCaller + Self.allowance(resumes, beyond: limits.perCaller) {
       return Self.refusal(
         .sessionsPerCaller, subject: caller,
         limit: "max_sessions_per_caller is \(limits.perCaller)",
@@ -259,7 +263,9 @@ final class SessionRegistry: Sendable {
           + "\(limits.perCaller).")
     }
     let openOfParticipant = state.participants[identity] ?? 0
-    if identity.isParticipant, let limit = limits.perParticipant, openOfParticipant >= limit {
+    if identity.isParticipant, let limit = limits.perParticipant,
+      openOfParticipant >= limit + Self.allowance(resumes, beyond: limit)
+    {
       return Self.refusal(
         .sessionsPerParticipant, subject: "\(identity)",
         limit: "max_sessions_per_participant is \(limit)",
@@ -282,13 +288,18 @@ final class SessionRegistry: Sendable {
     return nil
   }
 
+  /// Returns the number of sessions beyond a limit of a fleet.
+  private static func allowance(_ resumes: Bool, beyond limit: Int) -> Int {
+    resumes ? max(1, limit / 10) : 0
+  }
+
   /// Returns the limit that a session exceeds together with the sessions at other servers, if any.
   /// The session counts already, and those that open after it do not.
   private static func refusal(
     of identity: CallerIdentity, with others: [QuotaUse], resumes: Bool, _ state: borrowing State
   ) -> (AdmissionLimit, GoogleRPCStatus)? {
     func exceeds(_ count: Int, _ limit: Int) -> Bool {
-      count > limit + (resumes ? max(1, limit / 10) : 0)
+      count > limit + Self.allowance(resumes, beyond: limit)
     }
     guard !others.isEmpty else { return nil }
     let caller = identity.caller
