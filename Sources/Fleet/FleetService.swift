@@ -126,9 +126,13 @@ public final class FleetService: Service, CustomStringConvertible {
         try await gracefulShutdown()
       }
       group.addTask {
-        for await _ in AsyncTimerSequence.repeating(every: .seconds(1)) {
-          self.quotas.note(self.server.callersWithRates)
-          try await etcd.keepAlive(lease)
+        var tick = 0
+        for await _ in AsyncTimerSequence.repeating(every: .milliseconds(200)) {
+          // Once a second; callers that lack a share, at once.
+          let isSecond = tick.isMultiple(of: 5)
+          self.quotas.note(self.server.callersWithRates(areShort: !isSecond))
+          if isSecond { try await etcd.keepAlive(lease) }
+          tick += 1
         }
       }
       group.addTask { try await gracefulShutdown() }

@@ -58,13 +58,18 @@ package struct SharedState: Sendable {
   /// Connects the server to a fleet.
   package func join(_ exchange: any QuotaExchange) { self.engine.admission.fleet.join(exchange) }
 
-  /// The callers whose use of rates has changed or may have, if rates are limited.
-  package var callersWithRates: Set<String> {
+  /// Returns the callers whose use of rates may have changed, if rates are limited.
+  ///
+  /// - Parameter areShort: Whether to return only callers of whom frames were not permitted.
+  package func callersWithRates(areShort: Bool) -> Set<String> {
     let admission = self.engine.admission
     guard admission.rateLimiter.quotas.limitsRates else { return [] }
     return Set(
-      admission.rateLimiter.identities.compactMap { identity, isInDemand in
-        isInDemand || admission.fleet.knows(identity.caller) ? identity.caller : nil
+      admission.rateLimiter.limiters.compactMap { identity, limiter in
+        let isDue =
+          areShort
+          ? limiter.isShort : limiter.isInDemand || admission.fleet.knows(identity.caller)
+        return isDue ? identity.caller : nil
       })
   }
 
@@ -89,7 +94,7 @@ package struct SharedState: Sendable {
     guard quotas.participant.isLimited else { return total }
     var names = Set(sessionsOfParticipants.keys)
     if quotas.limitsRates {
-      for identity in admission.rateLimiter.identities.keys
+      for identity in admission.rateLimiter.limiters.keys
       where identity.caller == caller && identity.isParticipant {
         names.insert(identity.participant)
       }

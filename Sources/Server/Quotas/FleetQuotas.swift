@@ -111,6 +111,9 @@ package struct RateBudget: Sendable {
   private var offered = 0.0
   private var demand = 0.0
   private var measured: Duration
+  private var sessions = 0
+  /// Whether an amount was not permitted since the last exchange.
+  package private(set) var isShort = false
 
   package init(perSecond limit: Double, at now: Duration) {
     self.limit = limit
@@ -121,7 +124,9 @@ package struct RateBudget: Sendable {
 
   /// Returns the time until an amount may be taken, or zero if it may now.
   package mutating func delay(for amount: Double, at now: Duration) -> Duration {
-    self.bucket.delay(for: amount, at: now)
+    let delay = self.bucket.delay(for: amount, at: now)
+    if delay > .zero { self.isShort = true }
+    return delay
   }
 
   package mutating func take(_ amount: Double) { self.bucket.take(amount) }
@@ -143,14 +148,8 @@ package struct RateBudget: Sendable {
   package mutating func use(
     with others: [QuotaUse.Rate], sessions: Int = 1, at now: Duration
   ) -> QuotaUse.Rate {
-    let elapsed = (now - self.measured) / .seconds(1)
-    if elapsed >= 0.5 {
-      self.demand = self.offered / elapsed
-      self.offered = 0
-      self.measured = now
-    }
-    // A lower bound for demands that have just begun.
-    self.demand = max(self.demand, self.offered)
+    self.measure(sessions, at: now)
+    self.isShort = false
     var own = QuotaUse.Rate(
       demand: self.demand, share: self.share ?? 0, weight: Double(max(1, sessions)))
     let rest = self.limit - others.reduce(self.demand) { $0 + $1.demand }
@@ -160,6 +159,23 @@ package struct RateBudget: Sendable {
       : min(self.demand, Self.level(of: self.limit, among: others + [own]) * own.weight)
     own.share = max(own.share, self.next)
     return own
+  }
+
+  /// Measures the demand over about a second, or at once if it grows or sessions end.
+  private mutating func measure(_ sessions: Int, at now: Duration) {
+    if sessions < self.sessions {
+      let left = Double(sessions) / Double(self.sessions)
+      self.demand *= left
+      self.offered *= left
+    }
+    self.sessions = sessions
+    let elapsed = (now - self.measured) / .seconds(1)
+    guard elapsed >= 0.9 else {
+      return self.demand = max(self.demand, self.offered / max(elapsed, 0.5))
+    }
+    self.demand = self.offered / elapsed
+    self.offered = 0
+    self.measured = now
   }
 
   /// Returns the share for each session at which demands, limited to it, add up to the limit.

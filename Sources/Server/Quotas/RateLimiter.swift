@@ -81,11 +81,8 @@ package final class RateLimiter: Sendable {
     }
   }
 
-  /// The callers and participants whose limiters are kept, and whether frames have arrived since
-  /// their last exchange in a fleet.
-  var identities: [CallerIdentity: Bool] {
-    self.state.withLock(\.limiters).mapValues(\.isInDemand)
-  }
+  /// The limiters that are kept.
+  var limiters: [CallerIdentity: CallerRateLimiter] { self.state.withLock(\.limiters) }
 
   /// The number of callers and participants whose limiters are kept.
   package var count: Int { self.state.withLock { $0.limiters.count } }
@@ -257,9 +254,14 @@ package final class CallerRateLimiter: Sendable {
     }
   }
 
-  /// Whether frames have arrived since the last exchange in a fleet.
+  /// Whether frames have arrived since the demand was last measured for a fleet.
   var isInDemand: Bool {
     self.state.withLock { $0.frames?.isInDemand == true || $0.bytes?.isInDemand == true }
+  }
+
+  /// Whether a frame was not permitted since the last exchange in a fleet.
+  var isShort: Bool {
+    self.state.withLock { $0.frames?.isShort == true || $0.bytes?.isShort == true }
   }
 
   /// Adds the use of the rates to a use to publish.

@@ -26,8 +26,8 @@ import Testing
 
   private static let limit = 60.0
 
-  /// Runs servers that exchange their use once a second, each at another moment, and returns the
-  /// frames of each by second.
+  /// Runs servers that exchange their use when sessions begin and end, when they lack a share, and
+  /// once a second, each at another moment. Returns the frames of each by second.
   ///
   /// - Parameter wanted: Returns the frames per second that a server wants in a second.
   private static func run(
@@ -43,10 +43,11 @@ import Testing
           servers[index].wanted = wanted(index, step / 10)
           servers[index].taken.append(0)
         }
-        // The first exchange precedes the first frame.
-        if step == 0 || step % 10 == 3 * index % 10 {
+        let isShort = step % 2 == 0 && servers[index].budget.isShort
+        if step % 10 == 0 || step % 10 == 3 * index % 10 || isShort {
           let others = servers.indices.filter { $0 != index }.compactMap { servers[$0].published }
-          servers[index].published = servers[index].budget.use(with: others, at: now)
+          servers[index].published = servers[index].budget.use(
+            with: others, sessions: servers[index].wanted > 0 ? 1 : 0, at: now)
           servers[index].budget.divide(with: others, at: now)
         }
         servers[index].serve(.milliseconds(100), until: now)
@@ -81,7 +82,7 @@ import Testing
     }
     #expect(Self.sums(taken).allSatisfy { Double($0) <= 2 * Self.limit })
     for server in 0 ..< 3 {
-      #expect(taken[server][(10 * server + 4) ..< 10 * (server + 1)].allSatisfy { $0 >= 45 })
+      #expect(taken[server][(10 * server + 2) ..< 10 * (server + 1)].allSatisfy { $0 >= 45 })
     }
   }
 }

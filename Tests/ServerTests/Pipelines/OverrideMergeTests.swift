@@ -52,7 +52,7 @@ import Testing
       }
       let records = stores.map { $0.records(at: .zero) }
       for store in stores {
-        for record in records.flatMap(\.self).shuffled(with: &dice) {
+        for record in records.flatMap(\.self).shuffled(using: &dice) {
           _ = store.merge(record, at: .zero)
         }
       }
