@@ -375,8 +375,8 @@ let package = Package(
     .target(
       name: "SidelightConfiguration",
       dependencies: [
-        "SidelightServer", "SidelightFleet", "SidelightIdentity", "SidelightVision", "SidelightWire",
-        "SidelightStudio", "SidelightTelemetry", logging,
+        "SidelightServer", "SidelightFleet", "SidelightIdentity", "SidelightVision",
+        "SidelightWire", "SidelightStudio", "SidelightTelemetry", logging,
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Command"])),
       ],
       path: "Sources/Configuration",
