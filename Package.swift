@@ -303,6 +303,16 @@ let package = Package(
       path: "Sources/Telemetry",
       swiftSettings: strict
     ),
+    // Overrides and quotas that the servers of a fleet share through etcd.
+    .target(
+      name: "SidelightFleet",
+      dependencies: [
+        "SidelightServer", "SidelightWire", "SidelightKernels", grpcCore, grpcProtobuf,
+        grpcTransport, protobuf, metrics, logging, lifecycle, asyncAlgorithms,
+      ],
+      path: "Sources/Fleet",
+      swiftSettings: strict
+    ),
     // Probes, metrics and a live page over HTTP.
     .target(
       name: "SidelightAdmin",
@@ -367,8 +377,8 @@ let package = Package(
     .target(
       name: "SidelightConfiguration",
       dependencies: [
-        "SidelightServer", "SidelightIdentity", "SidelightVision", "SidelightWire",
-        "SidelightStudio", "SidelightTelemetry", logging,
+        "SidelightServer", "SidelightFleet", "SidelightIdentity", "SidelightVision",
+        "SidelightWire", "SidelightStudio", "SidelightTelemetry", logging,
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Command"])),
       ],
       path: "Sources/Configuration",
@@ -380,7 +390,7 @@ let package = Package(
         "SidelightKernelLanguage",
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
         "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
-        "SidelightFilterProcesses",
+        "SidelightFilterProcesses", "SidelightFleet",
         "SidelightStudio", "SidelightVision", "SidelightText", "SidelightBarcode", "SidelightWire",
         "SidelightKernels",
         .product(

@@ -6,14 +6,17 @@ Run it with `make bench PART=fleet`.
 
 import argparse
 import base64
+import contextlib
 import os
 import signal
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,9 +30,13 @@ from reporting import table
 from sidelight_testing.contract import service, session, sessions, sessions_service
 from sidelight_testing.machine import Machine
 from sidelight_testing.process import wait_until
+from sidelight_testing.server import Server
 
 # The seconds for which sessions are observed after a drill.
 AFTER_SECONDS = 4
+# The seconds without etcd, and the sessions of one caller.
+AWAY_SECONDS = 10
+QUOTA = 60
 # The pause between two servers of an update; a Deployment waits for longer (`minReadySeconds`).
 UPDATE_SECONDS = 2
 #: One frame is in flight, since a result returns before the next picture.
@@ -60,6 +67,8 @@ class Result:
     round_trips: list[float] = field(repr=False)
     reasons: Counter
     errors: list[str]
+    #: The sessions of one caller that all servers admitted together.
+    admitted: int
 
     def worse(self, other: "Result") -> "Result":
         """The worst of both."""
@@ -70,7 +79,7 @@ class Result:
             self.resumed + other.resumed, max(self.back, other.back),
             self.unfiltered + other.unfiltered, self.reopen + other.reopen,
             self.round_trips + other.round_trips, self.reasons + other.reasons,
-            self.errors + other.errors,
+            self.errors + other.errors, max(self.admitted, other.admitted),
         )
 
 
@@ -82,6 +91,8 @@ class Run:
     #: The sessions under an override, and the time since which it is in force.
     overridden: set[str] = field(default_factory=set)
     overridden_at: float = 0.0
+    #: The sessions that all servers admitted together.
+    admitted: int = 0
 
 
 @dataclass
@@ -94,6 +105,8 @@ class Drill:
     is_met: Callable[[Result], bool]
     #: Options of `Calls`.
     calls: dict = field(default_factory=dict)
+    #: Options of `Fleet`.
+    fleet: dict = field(default_factory=dict)
     proxies: int = 1
     draws: bool = False
 
@@ -122,7 +135,7 @@ def observe(records: list[dict], run: Run, began: float, ended: float) -> Result
         unfiltered, [away for each in records for at, _, away in each["moves"] if at >= began],
         [trip for each in records for *_, trip in each["results"]],
         Counter(reason for each in lost for reason in each),
-        [each["error"] for each in records if each["error"]],
+        [each["error"] for each in records if each["error"]], run.admitted,
     )
 
 
@@ -137,7 +150,10 @@ def run(drill: Drill) -> tuple[Result, list[list[tuple[float, float]]]]:
     """Runs a drill, and returns what clients saw, and the frames a second of each server by time."""
     with tempfile.TemporaryDirectory(prefix="sidelight-fleet-") as folder:
         keys = new_keys(Path(folder))
-        with Fleet(keys, drill.proxies) as fleet, Calls(fleet, drill.via, **drill.calls) as calls:
+        with (
+            Fleet(keys, drill.proxies, **drill.fleet) as fleet,
+            Calls(fleet, drill.via, **drill.calls) as calls,
+        ):
             time.sleep(1)
             at = Run(fleet)
             began = time.monotonic()
@@ -216,7 +232,52 @@ def resume_token(channel: grpc.Channel) -> bytes:
 
 def override(run: Run) -> None:
     """Overrides the sessions of a server, which is then killed."""
-    server = run.fleet.servers[0]
+    override_sessions(run, run.fleet.servers[0])
+    time.sleep(1)
+    run.fleet.servers[0].process.kill()
+
+
+def lose_etcd(run: Run) -> None:
+    """Overrides sessions of one server before etcd ends, and of another while it is away."""
+    override_sessions(run, run.fleet.servers[0])
+    run.fleet.etcd.kill()
+    override_sessions(run, run.fleet.servers[1])
+    time.sleep(AWAY_SECONDS)
+    run.fleet.etcd.start()
+    for server in run.fleet.servers:
+        wait_until(lambda: server.log.count("fleet joined") == 2)
+
+
+def exceed_quota(run: Run) -> None:
+    """Opens twice the sessions of a caller's quota, at all servers at the same time."""
+    closed = threading.Event()
+
+    def messages():
+        yield session.ClientMessage(open=session.Open(label="quota"))
+        closed.wait()
+
+    calls = []
+
+    def is_admitted(channel: grpc.Channel) -> bool:
+        call = service.FrameFilterStub(channel).Process(messages(), timeout=60)
+        # A call without a reference is cancelled.
+        calls.append(call)
+        try:
+            return bool(next(call).opened)
+        except grpc.RpcError as error:
+            assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, error
+            return False
+
+    with contextlib.ExitStack() as stack:
+        channels = [
+            stack.enter_context(grpc.insecure_channel(each.addresses["tcp"])) for each in run.fleet.servers
+        ]
+        stack.callback(closed.set)
+        pool = stack.enter_context(ThreadPoolExecutor(2 * QUOTA))
+        run.admitted = sum(pool.map(is_admitted, 2 * QUOTA // len(channels) * channels))
+
+
+def override_sessions(run: Run, server: Server) -> None:
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = sessions_service.SessionsStub(channel)
         for each in stub.ListSessions(sessions.ListSessionsRequest(), timeout=60).sessions:
@@ -227,8 +288,6 @@ def override(run: Run) -> None:
             run.overridden.add(each.label)
     assert run.overridden, "the server has no session"
     run.overridden_at = time.monotonic()
-    time.sleep(1)
-    server.process.kill()
 
 
 def within(*, session: int | None = None, gap: float | None = None, share: float | None = None):
@@ -266,11 +325,17 @@ DRILLS = [
     Drill("override in force, its server killed", "proxies", override, "0 unfiltered frames",
           lambda result: result.moves > 0 and result.unfiltered == 0,
           {"pipeline": None, "fallback": "pass_through"}),
+    Drill("etcd down for 10 s", "proxies", lose_etcd, "0 frames, 0 unfiltered",
+          lambda result: within(session=0)(result) and result.moves == result.unfiltered == 0,
+          {"pipeline": None, "fallback": "pass_through"}, {"shares_state": True}),
+    Drill("quota of a caller", "servers", exceed_quota, "overshoot 10 %",
+          lambda result: within(session=0)(result) and 0 < result.admitted <= 1.1 * QUOTA,
+          fleet={"shares_state": True, "sessions_per_caller": QUOTA}),
 ]
 LEFT_OUT = """\
-Not run here: rebalancing, scale-up, placement and quotas of the fleet, which the server does not have; a token
-of another version, since there is no release; Docker Swarm and Kubernetes; and half an hour with an update every
-five minutes.
+Not run here: rebalancing, scale-up and placement, which the server does not have; a token of another version,
+since there is no release; etcd down for ten minutes; Docker Swarm and Kubernetes; and half an hour with an update
+every five minutes.
 """
 
 
@@ -317,6 +382,8 @@ def main() -> None:
         if not drill.is_met(worst):
             missed.append(drill.name)
         reasons = ", ".join(f"{count} {reason}" for reason, count in worst.reasons.most_common())
+        if worst.admitted:
+            reasons = f"{worst.admitted} sessions of {QUOTA}"
         lines.append([
             drill.name if drill.name not in missed else f"**{drill.name}**", drill.allowed, reasons or "-",
             f"{worst.lost} of {worst.frames:,}", str(worst.lost_by_session), f"{worst.gap:.2f}",

@@ -17,6 +17,7 @@ from typing import Self
 
 from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.envoy import Envoy
+from sidelight_testing.etcd import Etcd
 from sidelight_testing.process import wait_until
 from sidelight_testing.programs import Program
 from sidelight_testing.server import Server
@@ -88,13 +89,22 @@ class Node:
 
 
 class Fleet:
-    """Three servers that share their resume keys, with proxies in front."""
+    """Three servers that share their resume keys, with proxies in front.
 
-    def __init__(self, keys: Path, proxies: int = 1, servers: int = 3) -> None:
+    - `shares_state`: Whether they share overrides and quotas through an etcd.
+    """
+
+    def __init__(
+        self, keys: Path, proxies: int = 1, servers: int = 3, shares_state: bool = False,
+        sessions_per_caller: int = 1024,
+    ) -> None:
         self.keys = keys
+        self._sessions_per_caller = sessions_per_caller
         self.nodes = [Node(1 + index) for index in range(servers)]
         self.proxy_nodes = [Node(11 + index) for index in range(proxies)]
         self.call_nodes = [Node(21 + index) for index in range(CALL_SERVERS)]
+        self.etcd_nodes = [Node(31)] if shares_state else []
+        self.etcd: Etcd | None = None
         # Servers and proxies; one that ended is replaced.
         self.servers: list[Server] = []
         self.proxies: list[Envoy] = []
@@ -103,10 +113,12 @@ class Fleet:
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
-            for node in (*self.nodes, *self.proxy_nodes, *self.call_nodes):
+            for node in (*self.nodes, *self.proxy_nodes, *self.call_nodes, *self.etcd_nodes):
                 stack.enter_context(node)
             self._ended = threading.Event()
             self._processes = stack.enter_context(contextlib.ExitStack())
+            for node in self.etcd_nodes:
+                self.etcd = self._processes.enter_context(Etcd(node.command, node.host))
             self.servers = [self.start_server(index) for index in range(len(self.nodes))]
             self.proxies = [self.start_proxy(index) for index in range(len(self.proxy_nodes))]
             names = {"servers": self.nodes, "proxies": self.proxy_nodes}
@@ -129,9 +141,11 @@ class Fleet:
 
     def start_server(self, index: int) -> Server:
         node = self.nodes[index]
+        shares = ["--fleet-etcd", f"http://{self.etcd.address}"] if self.etcd else []
         return self._processes.enter_context(Server(
-            "--admin", f"{node.host}:{ADMIN_PORT}", "--resume-keys-file", self.keys,
-            "--max-sessions", "1024", "--max-sessions-per-caller", "1024", "--max-load", "0",
+            "--admin", f"{node.host}:{ADMIN_PORT}", "--resume-keys-file", self.keys, *shares,
+            "--max-sessions", "1024", "--max-sessions-per-caller", str(self._sessions_per_caller),
+            "--max-load", "0",
             within=node.command, host=node.host, port=SERVER_PORT,
         ))
 

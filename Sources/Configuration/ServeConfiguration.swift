@@ -1,3 +1,4 @@
+public import SidelightFleet
 public import SidelightIdentity
 // Settings produce a server's configuration, addresses and log formats.
 @_exported public import SidelightServer
@@ -47,6 +48,9 @@ public struct ServeConfiguration: Sendable {
   public var filterProcessCount = 1
   /// Whether a change of a file that a command names restarts its processes.
   public var reloadsFilterProcesses = false
+
+  /// The etcd through which servers share overrides and quotas. `nil` shares nothing.
+  public var fleet: FleetConfiguration?
 
   /// The address of the admin server. `nil` disables it.
   public var admin: Address?

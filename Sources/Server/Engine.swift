@@ -34,7 +34,7 @@ struct Engine: Sendable {
     self.processing = FrameProcessing(configuration, clock: clock)
     self.permissions = PermissionStore(configuration.permissions)
     self.admission = Admission(configuration, scheduler: self.processing.scheduler, clock: clock)
-    self.resumption = Resumption(configuration)
+    self.resumption = Resumption(configuration, clock: clock)
     self.observability = Observability(
       tracing: tracing, metrics: metrics, logger: logger, started: clock.now())
     self.assets = AssetLibrary(
@@ -113,9 +113,10 @@ struct Resumption: Sendable {
   /// Signs and verifies resume tokens.
   let tokens: ResumeTokens
   /// The operators' overrides, which outlive the sessions that they apply to.
-  let overrides = OverrideStore()
+  let overrides: OverrideStore
 
-  init(_ configuration: ServerConfiguration) {
+  init(_ configuration: ServerConfiguration, clock: SessionClock) {
+    self.overrides = OverrideStore(wallNow: clock.nanosecondsSince1970)
     self.tokens = ResumeTokens(
       keys: configuration.resumeKeys, lifetime: Self.tokenLifetime(configuration))
   }

@@ -51,6 +51,16 @@ import Testing
       "-l is nowhere; expected HOST:PORT or unix:PATH"
     ),
     (["--listen", "unix:"], "--listen is unix:; the path is missing"),
+    (
+      ["--fleet-etcd", "etcd:2379"],
+      "--fleet-etcd is etcd:2379; expected http://HOST:PORT/PREFIX, or https, without user and "
+        + "password"
+    ),
+    (
+      ["--fleet-etcd", "http://etcd/one/two"],
+      "--fleet-etcd is http://etcd/one/two; expected http://HOST:PORT/PREFIX, or https, without "
+        + "user and password"
+    ),
     (["serve"], "serve is unexpected; sidelight serve takes only flags"),
     (["--max-sesions", "3"], "--max-sesions is unknown; did you mean --max-sessions?"),
     (

@@ -1,4 +1,5 @@
 import Foundation
+import SidelightFleet
 import SidelightServer
 
 extension SettingTable {
@@ -54,6 +55,17 @@ extension SettingTable {
       Setting(
         "resume.keys-file", \.resumeKeyFile, Format.resumeKeyFile.optional(none: "none"),
         change: .onReload, "File with resume keys, one per line; its contents are never shown."),
+    ])
+
+  static let fleet = Group(
+    title: "Fleet",
+    settings: [
+      Setting(
+        "fleet.etcd", \.fleet, Format.fleet.optional(none: "disabled"),
+        """
+        URL of the etcd through which the servers of a fleet share overrides and quotas. The prefix \
+        of keys, by default sidelight, separates fleets.
+        """)
     ])
 
   static let assets = Group(
@@ -121,6 +133,19 @@ extension SettingTable {
 }
 
 extension Format {
+  fileprivate static var fleet: SettingFormat<FleetConfiguration> {
+    let form = "http://HOST:PORT/PREFIX"
+    return SettingFormat(
+      SettingKind(type: "URL", range: "\(form), or https"),
+      parse: { text throws(InvalidSettingValue) in
+        guard let fleet = FleetConfiguration(text) else {
+          throw InvalidSettingValue("expected \(form), or https, without user and password")
+        }
+        return fleet
+      },
+      text: \.description)
+  }
+
   fileprivate static var resumeKey: SettingFormat<ResumeKey> {
     SettingFormat(
       SettingKind(

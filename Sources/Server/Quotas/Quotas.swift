@@ -27,6 +27,12 @@ public struct Quotas: Sendable, Hashable {
   /// The defaults.
   public init() {}
 
+  /// Whether the rates of callers or participants are limited.
+  var limitsRates: Bool {
+    self.framesPerSecond != nil || self.bytesPerSecond != nil
+      || self.participant.framesPerSecond != nil || self.participant.bytesPerSecond != nil
+  }
+
   /// Checks the ranges of the values.
   ///
   /// - Throws: `ConfigurationError` that names the setting.
@@ -62,4 +68,9 @@ public struct ParticipantQuotas: Sendable, Hashable {
 
   /// The defaults: no limits.
   public init() {}
+
+  /// Whether one of the limits is set.
+  var isLimited: Bool {
+    self.sessions != nil || self.framesPerSecond != nil || self.bytesPerSecond != nil
+  }
 }

@@ -81,6 +81,9 @@ package final class RateLimiter: Sendable {
     }
   }
 
+  /// The limiters that are kept.
+  var limiters: [CallerIdentity: CallerRateLimiter] { self.state.withLock(\.limiters) }
+
   /// The number of callers and participants whose limiters are kept.
   package var count: Int { self.state.withLock { $0.limiters.count } }
 
@@ -145,17 +148,19 @@ package final class CallerRateLimiter: Sendable {
 
   private struct State {
     var limits: RateLimits
-    var frames: TokenBucket?
-    var bytes: TokenBucket?
+    var frames: RateBudget?
+    var bytes: RateBudget?
 
     init(_ limits: RateLimits, at now: Duration) {
       self.limits = limits
-      self.frames = limits.framesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
-      self.bytes = limits.bytesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
+      self.frames = limits.framesPerSecond.map { RateBudget(perSecond: $0, at: now) }
+      self.bytes = limits.bytesPerSecond.map { RateBudget(perSecond: $0, at: now) }
     }
 
     /// Returns the limit that a frame would exceed, if any.
     mutating func limitExceeded(byFrameOf byteCount: Int, at now: Duration) -> LimitExceeded? {
+      self.frames?.offer(1)
+      self.bytes?.offer(Double(byteCount))
       let delays = (
         frames: self.frames?.delay(for: 1, at: now) ?? .zero,
         bytes: self.bytes?.delay(for: Double(byteCount), at: now) ?? .zero
@@ -226,14 +231,18 @@ package final class CallerRateLimiter: Sendable {
         return true
       } catch {
         guard waiting, !Task.isCancelled, !Task.isShuttingDownGracefully else { return false }
-        await self.clock.wait(error.delay)
+        // The share in a fleet may have grown then.
+        await self.clock.wait(min(error.delay, .seconds(1)))
       }
     }
   }
 
   /// Accounts for bytes of results, as a debt: later frames wait for the budget, or exceed it.
   func charge(byteCount: Int) {
-    self.state.withLock { $0.bytes?.take(Double(byteCount)) }
+    self.state.withLock { state in
+      state.bytes?.offer(Double(byteCount))
+      state.bytes?.take(Double(byteCount))
+    }
     self.parent?.charge(byteCount: byteCount)
   }
 
@@ -242,6 +251,36 @@ package final class CallerRateLimiter: Sendable {
     let now = self.clock.now()
     return self.state.withLock { state in
       (state.frames?.isFull(at: now) ?? true) && (state.bytes?.isFull(at: now) ?? true)
+    }
+  }
+
+  /// Whether frames have arrived since the demand was last measured for a fleet.
+  var isInDemand: Bool {
+    self.state.withLock { $0.frames?.isInDemand == true || $0.bytes?.isInDemand == true }
+  }
+
+  /// Whether a frame was not permitted since the last exchange in a fleet.
+  var isShort: Bool {
+    self.state.withLock { $0.frames?.isShort == true || $0.bytes?.isShort == true }
+  }
+
+  /// Adds the use of the rates to a use to publish.
+  ///
+  /// - Parameter others: The last known use at the other servers.
+  func add(to use: inout QuotaUse, with others: [QuotaUse], at now: Duration) {
+    self.state.withLock { state in
+      let sessions = use.sessions
+      use.frames = state.frames?.use(
+        with: others.compactMap(\.frames), sessions: sessions, at: now)
+      use.bytes = state.bytes?.use(with: others.compactMap(\.bytes), sessions: sessions, at: now)
+    }
+  }
+
+  /// Takes the shares of the rates that other servers leave.
+  func divide(with others: [QuotaUse], at now: Duration) {
+    self.state.withLock { state in
+      state.frames?.divide(with: others.compactMap(\.frames), at: now)
+      state.bytes?.divide(with: others.compactMap(\.bytes), at: now)
     }
   }
 

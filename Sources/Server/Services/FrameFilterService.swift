@@ -66,7 +66,9 @@ struct FrameFilterService: RegistrableRPCService {
     }
     let sessions = self.engine.admission.sessions
     let caller = try context.caller(actingFor: open.participant, field: "open.participant")
-    try await sessions.withAdmission(for: caller.identity) { number in
+    try await sessions.withAdmission(
+      for: caller.identity, resumes: !open.resumeToken.isEmpty
+    ) { number in
       let options = try SessionOptions(
         open, framesInFlight: self.engine.admission.framesInFlight,
         limits: self.engine.admission.frameLimits)

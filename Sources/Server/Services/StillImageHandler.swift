@@ -40,6 +40,7 @@ struct StillImageHandler: Sendable {
     let admission = self.engine.admission
     let caller = try context.caller(actingFor: request.participant, field: "participant")
     let byteCount = request.image.inline.count
+    if admission.rateLimiter.quotas.limitsRates { await admission.fleet.prepare(caller.name) }
     try admission.rateLimiter.takeStill(of: byteCount, by: caller.identity)
     if !caller.participant.isEmpty {
       let span = ServiceContext.current?[CurrentCallSpan.self]

@@ -4,8 +4,8 @@
 /// In any period the amounts are at most the rate over that period plus the burst or the largest
 /// single amount.
 package struct TokenBucket: Sendable {
-  private let perSecond: Double
-  private let capacity: Double
+  private var perSecond: Double
+  private var capacity: Double
   private var level: Double
   private var last: Duration
 
@@ -42,6 +42,15 @@ package struct TokenBucket: Sendable {
 
   package mutating func take(_ amount: Double) {
     self.level -= amount
+  }
+
+  /// Changes the rate, and the burst to the amount of one second. The amount in the bucket stays,
+  /// unless it has room for less.
+  package mutating func change(perSecond: Double, at now: Duration) {
+    self.fill(at: now)
+    self.perSecond = perSecond
+    self.capacity = max(1, perSecond)
+    self.level = min(self.level, self.capacity)
   }
 
   /// Returns whether the bucket is full.

@@ -6,6 +6,7 @@ import ServiceLifecycle
 import SidelightAdmin
 import SidelightConfiguration
 import SidelightFilterProcesses
+import SidelightFleet
 import SidelightIdentity
 import SidelightKernels
 import SidelightServer
@@ -106,7 +107,7 @@ struct Serve: AsyncParsableCommand {
     let metrics = PrometheusRegistry(
       descriptions: [
         SidelightServer.metricDescriptions, OTLPExporter.descriptions, Self.workerMetrics,
-        FilterProcessHost.metricDescriptions,
+        FilterProcessHost.metricDescriptions, FleetService.metricDescriptions,
       ]
       .reduce(ReloadService.metricDescriptions) { $0.merging($1) { one, _ in one } })
     try await FilterProcessHost.with(
@@ -160,6 +161,10 @@ struct Serve: AsyncParsableCommand {
           level.set(change.level, where: key, is: value, for: change.duration)
         }, logger: logger)
     }
+    let fleet = configuration.fleet.map {
+      FleetService($0, server: server, metrics: metrics, logger: logger)
+    }
+    await fleet?.prepare()
     let watchdog = ShutdownWatchdog(
       grace: configuration.shutdownGrace, isForcedBySecondSignal: worker == nil, logger: logger)
     let reload = await ReloadService(
@@ -185,9 +190,10 @@ struct Serve: AsyncParsableCommand {
       processes.reload()
     }
     // Services end in reverse order: the exporter sends spans until the services that create them
-    // have ended, and the admin server answers probes while the server drains.
+    // have ended, the admin server answers probes while the server drains, and the fleet counts its
+    // sessions until then.
     let services: [(any Service)?] = [
-      watchdog, tracing?.exporter, admin, reload, server,
+      watchdog, tracing?.exporter, admin, reload, fleet, server,
       Announcement(server: server, admin: admin, isWorker: worker != nil),
       studio.map { StudioAnnouncement(studio: $0, server: server) },
       FilterProcessHealth(processes: processes, server: server),

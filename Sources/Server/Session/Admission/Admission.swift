@@ -11,6 +11,8 @@ struct Admission: Sendable {
   let sessions: SessionRegistry
   /// The rates of frames and bytes per caller and participant.
   let rateLimiter: RateLimiter
+  /// The use of quotas at the other servers of a fleet.
+  let fleet = FleetQuotas()
   /// The memory of still images.
   let stillImages: StillBudget
   /// The size of a frame.
@@ -25,7 +27,8 @@ struct Admission: Sendable {
 
   init(_ configuration: ServerConfiguration, scheduler: FrameScheduler, clock: SessionClock) {
     let sessionLimits = SessionLimits(configuration)
-    self.sessions = SessionRegistry(limits: sessionLimits.admission, scheduler: scheduler)
+    self.sessions = SessionRegistry(
+      limits: sessionLimits.admission, scheduler: scheduler, fleet: self.fleet)
     self.rateLimiter = RateLimiter(configuration.quotas, clock: clock)
     self.stillImages = StillBudget(
       limit: configuration.guards.maxUnfinishedBytes,

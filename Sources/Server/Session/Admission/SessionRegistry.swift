@@ -22,6 +22,8 @@ final class SessionRegistry: Sendable {
     var callers: [String: Int] = [:]
     /// The open and opening sessions of participants.
     var participants: [CallerIdentity: Int] = [:]
+    /// The sessions that wait for the other servers' use, by caller and by participant.
+    var opening: [CallerIdentity: Int] = [:]
     var handles: [UInt64: SessionHandle] = [:]
     /// The number of changes to ``handles``.
     var version: UInt64 = 0
@@ -30,14 +32,23 @@ final class SessionRegistry: Sendable {
     var closedOutputCounts = FrameCounts()
     /// The refused sessions.
     var refused: [AdmissionLimit: UInt64] = [:]
+
+    mutating func endOpening(_ identity: CallerIdentity) {
+      for level in identity.levels {
+        self.opening[level] = self.opening[level].flatMap { $0 > 1 ? $0 - 1 : nil }
+      }
+    }
   }
 
   private let scheduler: FrameScheduler
+  private let fleet: FleetQuotas
   private let state: Mutex<State>
 
-  init(limits: Limits, scheduler: FrameScheduler) {
+  /// - Parameter fleet: The sessions at the other servers of a fleet, which count too.
+  init(limits: Limits, scheduler: FrameScheduler, fleet: FleetQuotas = FleetQuotas()) {
     self.state = Mutex(State(limits: limits))
     self.scheduler = scheduler
+    self.fleet = fleet
   }
 
   /// Changes the limits on new sessions. Open sessions continue.
@@ -101,39 +112,87 @@ final class SessionRegistry: Sendable {
   ///
   /// - Parameters:
   ///   - identity: The caller, or the participant for which it acts.
+  ///   - resumes: Whether it continues a session, which another server may count until it ends
+  ///     there: it may exceed the limits of a fleet by a tenth, at least by one.
   ///   - body: Receives the session's number for the scheduler.
   /// - Throws: RESOURCE_EXHAUSTED with `RetryInfo` if a limit is reached.
   func withAdmission<Result>(
-    for identity: CallerIdentity, _ body: (_ number: UInt64) async throws -> Result
+    for identity: CallerIdentity, resumes: Bool = false,
+    _ body: (_ number: UInt64) async throws -> Result
   ) async throws -> Result {
+    let resumes = resumes && self.fleet.isJoined
+    try self.reserve(identity, resumes: resumes)
+    var number: UInt64?
+    defer { self.release(identity, number) }
+    await self.fleet.exchange(identity.caller)
+    let admitted = try self.admit(identity, resumes: resumes)
+    number = admitted
+    return try await body(admitted)
+  }
+
+  /// Counts a session that opens, unless it exceeds a limit of this server.
+  private func reserve(
+    _ identity: CallerIdentity, resumes: Bool
+  ) throws(GoogleRPCStatus) {
     let demands = self.scheduler.demands
-    let admission: Swift.Result<UInt64, GRPCProtobuf.GoogleRPCStatus> = self.state.withLock {
-      state in
-      if let (limit, refusal) = Self.refusal(of: identity, demands, state) {
+    let refusal: GoogleRPCStatus? = self.state.withLock { state in
+      if let (limit, refusal) = Self.refusal(of: identity, demands, resumes: resumes, state) {
         state.refused[limit, default: 0] += 1
-        return .failure(refusal)
+        return refusal
       }
       state.callers[identity.caller, default: 0] += 1
       if identity.isParticipant { state.participants[identity, default: 0] += 1 }
+      for level in identity.levels { state.opening[level, default: 0] += 1 }
+      return nil
+    }
+    if let refusal { throw refusal }
+  }
+
+  /// Opens a counted session, unless it exceeds a limit together with those at other servers.
+  ///
+  /// - Returns: The session's number.
+  private func admit(
+    _ identity: CallerIdentity, resumes: Bool
+  ) throws(GoogleRPCStatus) -> UInt64 {
+    let others = self.fleet.others(of: identity.caller)
+    let result: Result<UInt64, GoogleRPCStatus> = self.state.withLock { state in
+      state.endOpening(identity)
+      if let (limit, refusal) = Self.refusal(of: identity, with: others, resumes: resumes, state) {
+        state.refused[limit, default: 0] += 1
+        return .failure(refusal)
+      }
       defer { state.nextNumber += 1 }
       return .success(state.nextNumber)
     }
-    let number = try admission.get()
-    defer {
-      self.state.withLock { state in
-        state.callers[identity.caller] =
-          state.callers[identity.caller].flatMap { $0 > 1 ? $0 - 1 : nil }
-        state.participants[identity] =
-          state.participants[identity].flatMap { $0 > 1 ? $0 - 1 : nil }
-        if let handle = state.handles.removeValue(forKey: number) {
-          state.version += 1
-          state.closedSessionCounts.add(handle.counts.decided)
-          state.closedOutputCounts.add(handle.outputCounts.decided)
-        }
+    return try result.get()
+  }
+
+  private func release(_ identity: CallerIdentity, _ number: UInt64?) {
+    self.state.withLock { state in
+      state.callers[identity.caller] =
+        state.callers[identity.caller].flatMap { $0 > 1 ? $0 - 1 : nil }
+      state.participants[identity] =
+        state.participants[identity].flatMap { $0 > 1 ? $0 - 1 : nil }
+      if let number, let handle = state.handles.removeValue(forKey: number) {
+        state.version += 1
+        state.closedSessionCounts.add(handle.counts.decided)
+        state.closedOutputCounts.add(handle.outputCounts.decided)
       }
     }
-    return try await body(number)
+    self.fleet.note(identity.caller)
   }
+
+  /// The open and opening sessions of a caller, and those of its participants by name.
+  func counts(of caller: String) -> (sessions: Int, participants: [String: Int]) {
+    self.state.withLock { state in
+      let participants = state.participants.filter { $0.key.caller == caller }
+        .map { ($0.key.participant, $0.value) }
+      return (state.callers[caller] ?? 0, Dictionary(uniqueKeysWithValues: participants))
+    }
+  }
+
+  /// The callers with open or opening sessions.
+  var callers: [String] { self.state.withLock { Array($0.callers.keys) } }
 
   /// Adds an open session.
   func add(_ handle: SessionHandle) {
@@ -184,7 +243,8 @@ final class SessionRegistry: Sendable {
   }
 
   private static func refusal(
-    of identity: CallerIdentity, _ demands: [UInt64: Double], _ state: borrowing State
+    of identity: CallerIdentity, _ demands: [UInt64: Double], resumes: Bool,
+    _ state: borrowing State
   ) -> (AdmissionLimit, GoogleRPCStatus)? {
     let limits = state.limits
     let total = state.callers.values.reduce(0, +)
@@ -195,7 +255,7 @@ final class SessionRegistry: Sendable {
     }
     let caller = identity.caller
     let open = state.callers[caller] ?? 0
-    if open >= limits.perCaller {
+    if open >= limits.perCaller + Self.allowance(resumes, beyond: limits.perCaller) {
       return Self.refusal(
         .sessionsPerCaller, subject: caller,
         limit: "max_sessions_per_caller is \(limits.perCaller)",
@@ -203,7 +263,9 @@ final class SessionRegistry: Sendable {
           + "\(limits.perCaller).")
     }
     let openOfParticipant = state.participants[identity] ?? 0
-    if identity.isParticipant, let limit = limits.perParticipant, openOfParticipant >= limit {
+    if identity.isParticipant, let limit = limits.perParticipant,
+      openOfParticipant >= limit + Self.allowance(resumes, beyond: limit)
+    {
       return Self.refusal(
         .sessionsPerParticipant, subject: "\(identity)",
         limit: "max_sessions_per_participant is \(limit)",
@@ -226,6 +288,43 @@ final class SessionRegistry: Sendable {
     return nil
   }
 
+  /// Returns the number of sessions beyond a limit of a fleet.
+  private static func allowance(_ resumes: Bool, beyond limit: Int) -> Int {
+    resumes ? max(1, limit / 10) : 0
+  }
+
+  /// Returns the limit that a session exceeds together with the sessions at other servers, if any.
+  /// The session counts already, and those that open after it do not.
+  private static func refusal(
+    of identity: CallerIdentity, with others: [QuotaUse], resumes: Bool, _ state: borrowing State
+  ) -> (AdmissionLimit, GoogleRPCStatus)? {
+    func exceeds(_ count: Int, _ limit: Int) -> Bool {
+      count > limit + Self.allowance(resumes, beyond: limit)
+    }
+    guard !others.isEmpty else { return nil }
+    let caller = identity.caller
+    let sessions =
+      (state.callers[caller] ?? 0) - (state.opening[CallerIdentity(caller: caller)] ?? 0)
+      + others.reduce(0) { $0 + $1.sessions }
+    if exceeds(sessions, state.limits.perCaller) {
+      return Self.refusal(
+        .sessionsPerCaller, subject: caller,
+        limit: "max_sessions_per_caller is \(state.limits.perCaller)",
+        message: "\(caller) has \(sessions - 1) sessions in the fleet; the limit "
+          + "(max_sessions_per_caller) is \(state.limits.perCaller).")
+    }
+    guard identity.isParticipant, let limit = state.limits.perParticipant else { return nil }
+    let ofParticipant =
+      (state.participants[identity] ?? 0) - (state.opening[identity] ?? 0)
+      + others.reduce(0) { $0 + ($1.participants?[identity.participant]?.sessions ?? 0) }
+    guard exceeds(ofParticipant, limit) else { return nil }
+    return Self.refusal(
+      .sessionsPerParticipant, subject: "\(identity)",
+      limit: "max_sessions_per_participant is \(limit)",
+      message: "The \(identity) has \(ofParticipant - 1) sessions in the fleet; the limit "
+        + "(max_sessions_per_participant) is \(limit).")
+  }
+
   private static func refusal(
     _ kind: AdmissionLimit, subject: String, limit: String, message: String
   ) -> (AdmissionLimit, GoogleRPCStatus) {
@@ -236,5 +335,12 @@ final class SessionRegistry: Sendable {
         details: .quotaFailure(violations: [.init(subject: subject, description: limit)]),
         .retryInfo(delay: .seconds(1)))
     )
+  }
+}
+
+extension CallerIdentity {
+  /// The identities that a session counts for: the caller, and its participant if it acts for one.
+  fileprivate var levels: [CallerIdentity] {
+    self.parent.map { [$0, self] } ?? [self]
   }
 }

@@ -9,8 +9,9 @@ import Synchronization
 /// override or of another session, or without a token. So the store keeps a decision by lineage,
 /// which tokens name, and finds overrides by caller, participant and label too, for sessions with
 /// and without a token. A decision about a participant applies to all of its sessions. The store
-/// keeps a decision until its end time, on this server only; on other servers the lifetime of
-/// tokens bounds the use of an old one (docs/reference/protocol.md, "Overrides").
+/// keeps a decision until its end time. Servers that share their state exchange their decisions
+/// (``Record``); on others the lifetime of tokens bounds the use of an old one
+/// (docs/reference/protocol.md, "Overrides").
 ///
 /// If several decisions apply to a session, the last one counts. When it expires, the one before it
 /// counts again.
@@ -23,7 +24,7 @@ package final class OverrideStore: Sendable {
     case lifted(until: Duration)
 
     /// The time at which the decision expires.
-    var end: Duration {
+    package var end: Duration {
       switch self {
       case .forced(_, _, let end), .lifted(let end): end
       }
@@ -90,16 +91,48 @@ package final class OverrideStore: Sendable {
   }
 
   /// The sessions to which a decision applies.
-  private enum Target: Sendable, Hashable {
+  fileprivate enum Target: Sendable, Hashable {
     case lineage(SessionLineage)
     case participants(Participants)
   }
 
+  /// A decision and its target, as the servers of a fleet exchange them.
+  package struct Record: Sendable {
+    /// The sessions to which a decision applies.
+    package enum Target: Sendable {
+      /// The sessions of a lineage and of its track.
+      case session(Session)
+      case participants(Participants)
+
+      fileprivate var key: OverrideStore.Target {
+        switch self {
+        case .session(let session): .lineage(session.lineage)
+        case .participants(let participants): .participants(participants)
+        }
+      }
+    }
+
+    package var target: Target
+    package var decision: Decision
+    /// Orders the decisions of a fleet: the time in nanoseconds since 1970.
+    package var number: UInt64
+
+    package init(target: Target, decision: Decision, number: UInt64) {
+      self.target = target
+      self.decision = decision
+      self.number = number
+    }
+
+    fileprivate var session: Session? {
+      if case .session(let session) = self.target { session } else { nil }
+    }
+  }
+
   private struct Entry {
     var decision: Decision
-    /// The caller or participant of a lineage, or `nil` for participants.
-    var identity: CallerIdentity?
-    /// Counts the decisions.
+    /// A session of the lineage, or `nil` for participants.
+    var session: Session?
+    /// Orders the decisions: the time in nanoseconds since 1970.
     var number: UInt64
   }
 
@@ -108,34 +141,67 @@ package final class OverrideStore: Sendable {
     var entries: [Target: [Entry]] = [:]
     /// The lineages of the decisions for a track.
     var lineages: [Track: Set<SessionLineage>] = [:]
-    var count: UInt64 = 0
+    /// The number of the last decision.
+    var lastNumber: UInt64 = 0
+    /// Receives an element after every decision of this server.
+    var changes: AsyncStream<Void>.Continuation?
+    /// Returns the nanoseconds since 1970.
+    let wallNow: @Sendable () -> UInt64
 
     /// Stores a decision. An override keeps earlier ones that last longer; its end removes them.
     ///
-    /// - Parameter identity: The caller or participant of a lineage; `nil` keeps the one that is
-    ///   stored.
+    /// - Parameter session: A session of a lineage; `nil` keeps the one that is stored.
     /// - Returns: Whether the store had room.
     mutating func record(
-      _ decision: Decision, for target: Target, of identity: CallerIdentity? = nil,
-      at now: Duration
+      _ decision: Decision, for target: Target, of session: Session? = nil, at now: Duration
     ) -> Bool {
       let earlier = self.entries[target] ?? []
       var kept = decision.isForced ? earlier.filter { $0.decision.end > decision.end } : []
       if kept.count >= earlier.count, !self.hasRoom(at: now) { return false }
-      self.count += 1
+      // At random in a millisecond, because servers must not choose the same number.
+      self.lastNumber = max(self.lastNumber, self.wallNow()) + .random(in: 1 ... 1_000_000)
       kept.append(
         Entry(
-          decision: decision, identity: identity ?? earlier.last?.identity, number: self.count))
+          decision: decision, session: session ?? earlier.last?.session, number: self.lastNumber))
       self.entries[target] = kept
+      self.changes?.yield()
       return true
     }
 
+    /// Stores a decision of another server in the order of the numbers.
+    ///
+    /// - Returns: The decisions that it ends, or `nil` if the store has it already, or lacks room.
+    mutating func merge(_ record: Record, at now: Duration) -> [Decision]? {
+      let target = record.target.key
+      let earlier = self.entries[target] ?? []
+      // Other servers have room for as many decisions, so this one needs more for all of them.
+      guard record.decision.end > now, !earlier.contains(where: { $0.number == record.number }),
+        self.hasRoom(at: now, beyond: OverrideStore.capacity)
+      else { return nil }
+      self.lastNumber = max(self.lastNumber, record.number)
+      let new = Entry(decision: record.decision, session: record.session, number: record.number)
+      var kept: [Entry] = []
+      for entry in (earlier + [new]).sorted(by: { $0.number < $1.number }) {
+        kept =
+          entry.decision.isForced ? kept.filter { $0.decision.end > entry.decision.end } : []
+        kept.append(entry)
+      }
+      self.entries[target] = kept
+      if record.decision.isForced, let session = record.session, let track = session.track {
+        self.lineages[track, default: []].insert(session.lineage)
+      }
+      let numbers = Set(kept.map(\.number))
+      return earlier.filter { !numbers.contains($0.number) }.map(\.decision)
+    }
+
     /// Returns whether the store has room for another decision, after removing expired ones.
-    private mutating func hasRoom(at now: Duration) -> Bool {
+    ///
+    /// - Parameter extra: The number of decisions beyond the capacity.
+    private mutating func hasRoom(at now: Duration, beyond extra: Int = 0) -> Bool {
       func count() -> Int { self.entries.values.reduce(0) { $0 + $1.count } }
-      guard count() >= OverrideStore.capacity else { return true }
+      guard count() >= OverrideStore.capacity + extra else { return true }
       self.removeExpired(at: now)
-      return count() < OverrideStore.capacity
+      return count() < OverrideStore.capacity + extra
     }
 
     /// Returns whether the store has room for a lineage of a track, after removing expired ones.
@@ -190,9 +256,12 @@ package final class OverrideStore: Sendable {
   /// The store's maximum number of decisions.
   package static let capacity = 1024
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  package init() {}
+  /// - Parameter wallNow: Returns the nanoseconds since 1970, which order the decisions of a fleet.
+  package init(wallNow: @escaping @Sendable () -> UInt64 = { 0 }) {
+    self.state = Mutex(State(wallNow: wallNow))
+  }
 
   /// Stores a decision about a session, its lineage's sessions, and later sessions of its track.
   ///
@@ -204,7 +273,7 @@ package final class OverrideStore: Sendable {
         guard state.hasRoom(for: session.lineage, of: track, at: now) else { return false }
       }
       guard
-        state.record(decision, for: .lineage(session.lineage), of: session.identity, at: now)
+        state.record(decision, for: .lineage(session.lineage), of: session, at: now)
       else { return false }
       if let track = session.track {
         state.lineages[track, default: []].insert(session.lineage)
@@ -238,7 +307,7 @@ package final class OverrideStore: Sendable {
       let last = max(ends.max() ?? now, end ?? now)
       return last <= now
         || state.record(
-          .lifted(until: last), for: .lineage(session.lineage), of: session.identity, at: now)
+          .lifted(until: last), for: .lineage(session.lineage), of: session, at: now)
     }
     guard hasCapacity else { throw Self.full }
   }
@@ -261,9 +330,8 @@ package final class OverrideStore: Sendable {
         guard let last = entries.map(\.decision.end).max(), last > now else { continue }
         switch target {
         case .lineage:
-          guard let identity = entries.last?.identity, participants.contains(identity) else {
-            continue
-          }
+          guard let identity = entries.last?.session?.identity, participants.contains(identity)
+          else { continue }
           lifted[target] = last
         case .participants(let other):
           guard other.name == participants.name,
@@ -306,6 +374,44 @@ package final class OverrideStore: Sendable {
     return self.state.withLock { state in
       state.overrides(of: track, at: now).max { $0.entry.number < $1.entry.number }?.lineage
     }
+  }
+
+  // MARK: Fleet
+
+  /// The decisions that have not expired.
+  package func records(at now: Duration) -> [Record] {
+    self.state.withLock { state in
+      state.entries.flatMap { target, entries in
+        entries.compactMap { entry -> Record? in
+          guard entry.decision.end > now else { return nil }
+          let sessions: Record.Target? =
+            switch target {
+            case .lineage: entry.session.map { .session($0) }
+            case .participants(let participants): .participants(participants)
+            }
+          return sessions.map {
+            Record(target: $0, decision: entry.decision, number: entry.number)
+          }
+        }
+      }
+    }
+  }
+
+  /// Returns a sequence with an element after one or more decisions of this server. It replaces
+  /// the sequence of an earlier call.
+  package func changes() -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    self.state.withLock { $0.changes = continuation }
+    return stream
+  }
+
+  /// Stores a decision of another server of the fleet.
+  ///
+  /// - Returns: The decisions that it ends; `nil` if the store has it, if it has expired, or if
+  ///   twice the ``capacity`` is in effect.
+  package func merge(_ record: Record, at now: Duration) -> [Decision]? {
+    self.state.withLock { $0.merge(record, at: now) }
   }
 
   private static let full = GoogleRPCStatus(
