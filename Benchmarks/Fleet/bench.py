@@ -268,9 +268,9 @@ DRILLS = [
           {"pipeline": None, "fallback": "pass_through"}),
 ]
 LEFT_OUT = """\
-Not run here: rebalancing, scale-up, placement and quotas of the fleet, which the server does not have; a token
-of another version, since there is no release; Docker Swarm and Kubernetes; and half an hour with an update every
-five minutes.
+Not run here: scale-up and rebalancing, which move one session a minute; placement, which `PlacementTests` and
+`test_proxies.py` test; quotas of the fleet, which the server does not have; a token of another version, since
+there is no release; Docker Swarm and Kubernetes; and half an hour with an update every five minutes.
 """
 
 

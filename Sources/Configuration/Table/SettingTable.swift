@@ -15,9 +15,10 @@ public enum SettingTable {
 
   /// All groups, in display order.
   public static let groups: [Group] = [
-    Self.addresses, Self.studio, Self.transport, Self.limits, Self.resume, Self.compute,
-    Self.workers, Self.filterProcesses, Self.memory, Self.sharedMemory, Self.assets, Self.vision,
-    Self.tls, Self.tokens, Self.callers, Self.permissions, Self.guards, Self.shutdown, Self.logs,
+    Self.addresses, Self.studio, Self.transport, Self.limits, Self.resume, Self.placement,
+    Self.compute, Self.workers, Self.filterProcesses, Self.memory, Self.sharedMemory, Self.assets,
+    Self.vision, Self.tls, Self.tokens, Self.callers, Self.permissions, Self.guards, Self.shutdown,
+    Self.logs,
   ]
 
   /// The settings of all groups.

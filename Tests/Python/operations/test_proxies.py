@@ -2,6 +2,7 @@
 had selected, every frame has an outcome or is on its client's list of those that were lost."""
 
 import base64
+import collections
 import contextlib
 import itertools
 import os
@@ -30,6 +31,7 @@ from sidelight_testing.server import Server, binary
 SERVERS = 3
 CLIENTS = 6
 RATE = 30
+SESSIONS, SLACK = 120, 12
 GROUPS = 300
 
 
@@ -216,6 +218,40 @@ class OpenSession:
     def close(self) -> None:
         self._messages.put(None)
         list(self._call)
+
+
+def test_sessions_go_to_servers_in_inverse_proportion_to_their_load():
+    with numbered_servers(3) as servers, contextlib.ExitStack() as stack:
+        proxy, stub = stack.enter_context(behind_envoy(servers))
+        for server, streams in zip(servers[1:], (3, 9)):
+            command = [binary(), "load", server.addresses["tcp"], "--sessions", str(streams)]
+            options = ["--size", "640x360", "--pipeline", "gaussianBlur(radius: 8)"]
+            process = subprocess.Popen(
+                [*command, *options, "--duration", "3600"], stderr=subprocess.DEVNULL
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+
+        def weights() -> list[int]:
+            current = proxy.weights()
+            return [current[each.addresses["tcp"]] for each in servers]
+
+        def differ() -> bool:
+            idle, middle, hot = weights()
+            return idle > 1.5 * middle and middle > 1.5 * hot
+
+        wait_until(differ)
+        before, counts = weights(), collections.Counter()
+        for _ in range(SESSIONS):
+            session = OpenSession(stub)
+            counts[session.server - 1000] += 1
+            session.close()
+        # The loads change meanwhile.
+        shares = [[each / sum(those) for each in those] for those in (before, weights())]
+        for number, each in enumerate(zip(*shares)):
+            low, high = SESSIONS * min(each) - SLACK, SESSIONS * max(each) + SLACK
+            assert low <= counts[number] <= high, (counts, shares)
+        assert counts[0] > counts[1] > counts[2]
 
 
 def test_sessions_of_a_group_go_to_one_server_and_few_groups_move_to_another():
