@@ -333,9 +333,9 @@ DRILLS = [
           fleet={"shares_state": True, "sessions_per_caller": QUOTA}),
 ]
 LEFT_OUT = """\
-Not run here: rebalancing, scale-up and placement, which the server does not have; a token of another version,
-since there is no release; etcd down for ten minutes; Docker Swarm and Kubernetes; and half an hour with an update
-every five minutes.
+Not run here: scale-up and rebalancing, which move one session a minute; placement, which `PlacementTests` and
+`test_proxies.py` test; a token of another version, since there is no release; etcd down for ten minutes;
+Kubernetes; and half an hour with an update every five minutes.
 """
 
 

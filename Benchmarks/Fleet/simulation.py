@@ -50,7 +50,8 @@ class Server:
 
 
 class Fleet:
-    """Servers with sessions; a new session gets the server with the fewest, as `deploy/envoy` does."""
+    """Servers with sessions; a new session gets the server with the fewest: servers of
+    equal capacity and streams of equal cost, for which `deploy/envoy` does about the same."""
 
     def __init__(self, moves: Moves, frame_rate: float, seed: int = 1) -> None:
         self._moves = moves

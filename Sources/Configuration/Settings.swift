@@ -161,6 +161,10 @@ public struct Settings: Sendable {
     if self.isSet("resume.keys"), self.isSet("resume.keys-file") {
       errors.append(self.conflict("resume.keys", "cannot be combined with", "resume.keys-file"))
     }
+    let placement = self.configuration.base.placement
+    if placement.rebalancing != .off, placement.peers.isEmpty {
+      errors.append(self.conflict("placement.rebalance", "requires", "placement.peers"))
+    }
     errors += self.modelErrors()
     errors += self.configuration.workerErrors.map { key, reason in
       SettingError("\(self.name(of: key)) \(reason)")

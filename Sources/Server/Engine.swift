@@ -21,6 +21,8 @@ struct Engine: Sendable {
   let assets: AssetLibrary
   /// Grants shared memory. `nil` disables it.
   let rings: SharedMemoryBroker?
+  /// The loads of the fleet's servers. `nil` without a fleet.
+  let peers: PeerLoads?
   /// The clock of all sessions.
   let clock: SessionClock
   /// The time that sessions have to finish when the server shuts down.
@@ -42,6 +44,9 @@ struct Engine: Sendable {
     self.rings = configuration.sharedMemory.flatMap {
       SharedMemoryConfiguration.isSupported ? SharedMemoryBroker($0, clock: clock) : nil
     }
+    let peers = configuration.placement.peers
+    self.peers =
+      peers.isEmpty ? nil : PeerLoads(peers, tls: configuration.tls, clock: clock, logger: logger)
     self.clock = clock
     self.drainTimeout = configuration.drainTimeout
   }

@@ -85,12 +85,15 @@ public final class SidelightServer: Service {
       Sidelight_V1_Sessions.descriptor,
     ].map(\.fullyQualifiedService)
     let standardServices =
-      [Grpc_Health_V1_Health.descriptor.fullyQualifiedService] + ReflectionService.names
+      [
+        Grpc_Health_V1_Health.descriptor.fullyQualifiedService,
+        Xds_Service_Orca_V3_OpenRcaService.descriptor.fullyQualifiedService,
+      ] + ReflectionService.names
     self.health = HealthStatusStore(services: ownServices)
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
       AssetsService(engine: self.engine), SessionsService(engine: self.engine),
-      HealthService(statuses: self.health),
+      HealthService(statuses: self.health), LoadReportService(engine: self.engine),
       ReflectionService(services: ownServices + standardServices),
     ]
     var limits = configuration.guards
@@ -177,6 +180,20 @@ public final class SidelightServer: Service {
         group.addTask {
           await self.runMaintenance()
           return .helper
+        }
+        if let peers = self.engine.peers {
+          group.addTask {
+            await cancelWhenGracefulShutdown { await peers.run() }
+            return .helper
+          }
+          if self.configuration.placement.rebalancing != .off {
+            group.addTask {
+              await cancelWhenGracefulShutdown {
+                await self.engine.rebalance(self.configuration.placement)
+              }
+              return .helper
+            }
+          }
         }
         group.addTask {
           // Throws only when the group is cancelled. The wait then returns immediately.

@@ -308,9 +308,11 @@ extension SessionRunner {
   private func call(_ open: Sidelight_V1_Open, _ connection: Connection) async throws {
     let messages = self.dialer.makeCallMessages()
     let (link, address) = (connection.link, connection.address)
+    let group = self.options.group
+    let metadata: Metadata = group.isEmpty ? [:] : [SessionGroup.metadataKey: "\(group)"]
     try await self.dialer.withConnection(to: address, on: self.loop) { client in
       try await client.bidirectionalStreaming(
-        request: StreamingClientRequest {
+        request: StreamingClientRequest(metadata: metadata) {
           try await self.session.send(on: link, to: $0, opening: open, storedIn: messages)
         },
         descriptor: Sidelight_V1_FrameFilter.Method.Process.descriptor,

@@ -18,6 +18,9 @@ public struct SessionOptions: Sendable, Hashable {
   ///   this caller vouches: a name of at most 128 bytes, unique among the caller's participants.
   ///   Quotas, assets, permissions, overrides, logs and traces then apply to the participant.
   public var participant: String
+  /// - `group` (default: empty): the call or room whose sessions belong to one server, at most 128
+  ///   bytes of ASCII; proxies read it from the call's metadata (`sidelight-group`).
+  public var group: String
   /// - `allowedFilters` (optional, default: all): the only filters that the session may use, in
   ///   addition to the server's permissions: at most 256 names, or prefixes that end in `*`. An
   ///   empty list permits no filters.
@@ -80,8 +83,8 @@ public struct SessionOptions: Sendable, Hashable {
   /// range.
   public init(
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
-    participant: String = "", allowedFilters: [String]? = nil, mailboxDepth: Int? = nil,
-    budget: Duration? = nil, maxFPS: Double? = nil,
+    participant: String = "", group: String = "", allowedFilters: [String]? = nil,
+    mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, framesInFlight: Int? = nil,
     failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
@@ -94,6 +97,7 @@ public struct SessionOptions: Sendable, Hashable {
     self.dropPolicy = dropPolicy
     self.label = label
     self.participant = participant
+    self.group = group
     self.allowedFilters = allowedFilters
     self.mailboxDepth = mailboxDepth
     self.budget = budget

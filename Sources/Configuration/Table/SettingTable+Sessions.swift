@@ -68,6 +68,23 @@ extension SettingTable {
         """)
     ])
 
+  static let placement = Group(
+    title: "Placement",
+    settings: [
+      Setting(
+        "placement.peers", \.base.placement.peers, Format.peer.list(), flag: "peers",
+        """
+        Servers of the fleet, as clients reach them; a host name stands for all of its addresses. \
+        Clients ask for the best with Place.
+        """),
+      Setting(
+        "placement.rebalance", \.base.placement.rebalancing, Format.choice(), flag: "rebalance",
+        """
+        Moves sessions to peers that have room while the load is above 0.8: direct names an address, \
+        proxy lets the client choose, since its proxy balances by load.
+        """),
+    ])
+
   static let assets = Group(
     title: "Assets",
     settings: [
@@ -152,6 +169,17 @@ extension Format {
         type: "secret", range: "NAME:SECRET, the secret at least 32 bytes in Base64"),
       parse: { text throws(InvalidSettingValue) in try ResumeKey(line: text) },
       text: { "\($0.id):\($0.secret.base64EncodedString())" })
+  }
+
+  fileprivate static var peer: SettingFormat<Address> {
+    SettingFormat(
+      SettingKind(type: "address", range: "HOST:PORT"),
+      parse: { text throws(InvalidSettingValue) in
+        let value = try Format.address.parse([text])
+        guard case .tcp(_, 1...) = value else { throw InvalidSettingValue("expected HOST:PORT") }
+        return value
+      },
+      text: \.description)
   }
 
   fileprivate static var resumeKeyFile: SettingFormat<ResumeKeyFile> {

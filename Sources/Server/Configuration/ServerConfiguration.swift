@@ -25,6 +25,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `permissions` (default: empty): the rules about the filters that callers and participants
   ///   may use. Without rules they may use all filters.
   public var permissions: [PermissionRule] = []
+  /// The other servers of the fleet.
+  public var placement = PlacementConfiguration()
   /// The settings of the transport.
   public var transport = TransportConfiguration()
   /// The limits of peers.

@@ -16,10 +16,11 @@ package enum MethodAccess: Sendable, Hashable {
   package init(service: String, method: String) {
     self =
       switch (service, method) {
-      case ("grpc.health.v1.Health", _): .unrestricted
+      case ("grpc.health.v1.Health", _), ("xds.service.orca.v3.OpenRcaService", _): .unrestricted
       case ("sidelight.v1.FrameFilter", "Process"),
         ("sidelight.v1.FrameFilter", "Apply"),
-        ("sidelight.v1.FrameFilter", "CheckPipeline"):
+        ("sidelight.v1.FrameFilter", "CheckPipeline"),
+        ("sidelight.v1.FrameFilter", "Place"):
         .anyOf([.stream])
       // Every scope permits reading the capabilities of the server.
       case ("sidelight.v1.FrameFilter", "ListFilters"),

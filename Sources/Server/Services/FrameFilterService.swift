@@ -36,6 +36,7 @@ struct FrameFilterService: RegistrableRPCService {
     router.registerUnary(Method.DescribeFilter.descriptor, self.describeFilter)
     router.registerUnary(Method.CheckPipeline.descriptor, stills.checkPipeline)
     router.registerUnary(Method.GetServerInfo.descriptor, self.getServerInfo)
+    router.registerUnary(Method.Place.descriptor, self.place)
   }
 
   // MARK: Sessions
@@ -66,6 +67,8 @@ struct FrameFilterService: RegistrableRPCService {
     }
     let sessions = self.engine.admission.sessions
     let caller = try context.caller(actingFor: open.participant, field: "open.participant")
+    let group = Array(request.metadata[stringValues: SessionGroup.metadataKey]).first ?? ""
+    try SessionGroup.check(group, field: SessionGroup.metadataKey)
     try await sessions.withAdmission(
       for: caller.identity, resumes: !open.resumeToken.isEmpty
     ) { number in
@@ -80,7 +83,7 @@ struct FrameFilterService: RegistrableRPCService {
         }
       }
       let session = try Session(
-        number: number, caller: caller, options: options,
+        number: number, caller: caller, group: group, options: options,
         catalogue: self.engine.catalogue(for: caller, allowedFilters: options.allowedFilters),
         engine: self.engine,
         callContext: self.engine.observability.tracing.context(of: request.metadata))
@@ -192,6 +195,37 @@ struct FrameFilterService: RegistrableRPCService {
       $0.load.assetBytes = UInt64(clamping: assets.bytes)
     }
     return ServerResponse(message: response)
+  }
+
+  private func place(
+    request: ServerRequest<Sidelight_V1_PlaceRequest>, context: ServerContext
+  ) async throws -> ServerResponse<Sidelight_V1_PlaceResponse> {
+    let request = request.message
+    try SessionGroup.check(request.group, field: "group")
+    _ = try context.caller(actingFor: request.participant, field: "participant")
+    guard (0 ... 1).contains(request.cost) else {
+      throw FieldViolation(
+        field: "cost", reason: "is \(request.cost); it must be 0 to 1",
+        info: .outOfRange(request.cost, limit: "0 to 1"))
+    }
+    guard let peers = self.engine.peers else {
+      throw GoogleRPCStatus(
+        code: .failedPrecondition,
+        message: "The server does not know a fleet; set placement.peers to its addresses.")
+    }
+    let names = [request.group, request.participant]
+    let key = names.first { !$0.isEmpty } ?? "\(UInt64.random(in: .min ... .max))"
+    let order = Placement.order(peers.current, for: key, cost: request.cost)
+    guard !order.isEmpty else {
+      throw GoogleRPCStatus(
+        code: .unavailable, message: "No server of the fleet reports its load.",
+        details: .retryInfo(delay: .seconds(1)))
+    }
+    return ServerResponse(
+      message: .with {
+        $0.addresses = order.map(\.address)
+        $0.timeToLive = Google_Protobuf_Duration(seconds: 10)
+      })
   }
 
   /// The optional features of the contract supported by this build.

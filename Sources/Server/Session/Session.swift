@@ -67,13 +67,14 @@ struct Session: Sendable {
 
   /// - Parameters:
   ///   - number: The session's number for the scheduler.
+  ///   - group: The call or room, or empty.
   ///   - catalogue: The filters, with the assets that the caller's pipelines may name.
   ///   - callContext: The parent of the spans of frames without a trace context.
   /// - Throws: ``FieldViolation`` if the first pipeline, an output's pipeline or the resume token is
   ///   invalid.
   init(
-    number: UInt64, caller: Caller, options: SessionOptions, catalogue: FilterCatalogue,
-    engine: Engine, callContext: ServiceContext
+    number: UInt64, caller: Caller, group: String, options: SessionOptions,
+    catalogue: FilterCatalogue, engine: Engine, callContext: ServiceContext
   ) throws(FieldViolation) {
     self.options = options
     self.engine = engine
@@ -118,7 +119,7 @@ struct Session: Sendable {
       options, catalogue, engine, tokens, caller)
     self.handle = SessionHandle(
       id: id, number: number, lineage: lineage, label: options.open.label,
-      caller: caller,
+      group: group, caller: caller,
       outcomes: self.outcomes, outputs: self.outputs, composes: options.composition != nil,
       acceptsMove: options.open.acceptsMove, pipelineState: pipelineState,
       clock: engine.clock, logger: logger, tokens: tokens,

@@ -43,6 +43,8 @@ final class SessionHandle: Sendable {
   /// Identifies the session together with its predecessors and successors.
   let lineage: SessionLineage
   let label: String
+  /// The call or room, whose sessions belong to one server. Empty without one.
+  let group: String
   /// The caller, or the participant for which it acts, for limits and ownership.
   let identity: CallerIdentity
   /// The caller's description for logs and operators.
@@ -66,7 +68,8 @@ final class SessionHandle: Sendable {
   private let state: Mutex<State>
 
   init(
-    id: String, number: UInt64, lineage: SessionLineage, label: String, caller: Caller,
+    id: String, number: UInt64, lineage: SessionLineage, label: String, group: String,
+    caller: Caller,
     outcomes: Session.FrameOutcomeQueue, outputs: [SessionOutput] = [], composes: Bool = false,
     acceptsMove: Bool = false, pipelineState: PipelineState, clock: SessionClock, logger: Logger,
     tokens: ResumeTokens, overrides: OverrideStore
@@ -75,6 +78,7 @@ final class SessionHandle: Sendable {
     self.number = number
     self.lineage = lineage
     self.label = label
+    self.group = group
     self.identity = caller.identity
     self.peer = caller.description
     self.opened = clock.now()

@@ -100,6 +100,19 @@ package enum Sidelight_V1_FrameFilter: Sendable {
                 type: .unary
             )
         }
+        /// Namespace for "Place" metadata.
+        package enum Place: Sendable {
+            /// Request type for "Place".
+            package typealias Input = Sidelight_V1_PlaceRequest
+            /// Response type for "Place".
+            package typealias Output = Sidelight_V1_PlaceResponse
+            /// Descriptor for "Place".
+            package static let descriptor = GRPCCore.MethodDescriptor(
+                service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sidelight.v1.FrameFilter"),
+                method: "Place",
+                type: .unary
+            )
+        }
         /// Descriptors for all methods in the "sidelight.v1.FrameFilter" service.
         package static let descriptors: [GRPCCore.MethodDescriptor] = [
             Process.descriptor,
@@ -107,7 +120,8 @@ package enum Sidelight_V1_FrameFilter: Sendable {
             ListFilters.descriptor,
             DescribeFilter.descriptor,
             CheckPipeline.descriptor,
-            GetServerInfo.descriptor
+            GetServerInfo.descriptor,
+            Place.descriptor
         ]
     }
 }
@@ -260,6 +274,27 @@ extension Sidelight_V1_FrameFilter {
             request: GRPCCore.StreamingServerRequest<Sidelight_V1_GetServerInfoRequest>,
             context: GRPCCore.ServerContext
         ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_GetServerInfoResponse>
+
+        /// Handle the "Place" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
+        /// > first in inverse proportion to their load, and the order of a group only changes with the
+        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > servers reports its load.
+        ///
+        /// - Parameters:
+        ///   - request: A streaming request of `Sidelight_V1_PlaceRequest` messages.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A streaming response of `Sidelight_V1_PlaceResponse` messages.
+        func place(
+            request: GRPCCore.StreamingServerRequest<Sidelight_V1_PlaceRequest>,
+            context: GRPCCore.ServerContext
+        ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_PlaceResponse>
     }
 
     /// Service protocol for the "sidelight.v1.FrameFilter" service.
@@ -396,6 +431,27 @@ extension Sidelight_V1_FrameFilter {
             request: GRPCCore.ServerRequest<Sidelight_V1_GetServerInfoRequest>,
             context: GRPCCore.ServerContext
         ) async throws -> GRPCCore.ServerResponse<Sidelight_V1_GetServerInfoResponse>
+
+        /// Handle the "Place" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
+        /// > first in inverse proportion to their load, and the order of a group only changes with the
+        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > servers reports its load.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sidelight_V1_PlaceRequest` message.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A response containing a single `Sidelight_V1_PlaceResponse` message.
+        func place(
+            request: GRPCCore.ServerRequest<Sidelight_V1_PlaceRequest>,
+            context: GRPCCore.ServerContext
+        ) async throws -> GRPCCore.ServerResponse<Sidelight_V1_PlaceResponse>
     }
 
     /// Simple service protocol for the "sidelight.v1.FrameFilter" service.
@@ -531,6 +587,27 @@ extension Sidelight_V1_FrameFilter {
             request: Sidelight_V1_GetServerInfoRequest,
             context: GRPCCore.ServerContext
         ) async throws -> Sidelight_V1_GetServerInfoResponse
+
+        /// Handle the "Place" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
+        /// > first in inverse proportion to their load, and the order of a group only changes with the
+        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > servers reports its load.
+        ///
+        /// - Parameters:
+        ///   - request: A `Sidelight_V1_PlaceRequest` message.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A `Sidelight_V1_PlaceResponse` to respond with.
+        func place(
+            request: Sidelight_V1_PlaceRequest,
+            context: GRPCCore.ServerContext
+        ) async throws -> Sidelight_V1_PlaceResponse
     }
 }
 
@@ -604,6 +681,17 @@ extension Sidelight_V1_FrameFilter.StreamingServiceProtocol {
                 )
             }
         )
+        router.registerHandler(
+            forMethod: Sidelight_V1_FrameFilter.Method.Place.descriptor,
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Sidelight_V1_PlaceRequest>(),
+            serializer: GRPCProtobuf.ProtobufSerializer<Sidelight_V1_PlaceResponse>(),
+            handler: { request, context in
+                try await self.place(
+                    request: request,
+                    context: context
+                )
+            }
+        )
     }
 }
 
@@ -659,6 +747,17 @@ extension Sidelight_V1_FrameFilter.ServiceProtocol {
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_GetServerInfoResponse> {
         let response = try await self.getServerInfo(
+            request: GRPCCore.ServerRequest(stream: request),
+            context: context
+        )
+        return GRPCCore.StreamingServerResponse(single: response)
+    }
+
+    package func place(
+        request: GRPCCore.StreamingServerRequest<Sidelight_V1_PlaceRequest>,
+        context: GRPCCore.ServerContext
+    ) async throws -> GRPCCore.StreamingServerResponse<Sidelight_V1_PlaceResponse> {
+        let response = try await self.place(
             request: GRPCCore.ServerRequest(stream: request),
             context: context
         )
@@ -744,6 +843,19 @@ extension Sidelight_V1_FrameFilter.SimpleServiceProtocol {
     ) async throws -> GRPCCore.ServerResponse<Sidelight_V1_GetServerInfoResponse> {
         return GRPCCore.ServerResponse<Sidelight_V1_GetServerInfoResponse>(
             message: try await self.getServerInfo(
+                request: request.message,
+                context: context
+            ),
+            metadata: [:]
+        )
+    }
+
+    package func place(
+        request: GRPCCore.ServerRequest<Sidelight_V1_PlaceRequest>,
+        context: GRPCCore.ServerContext
+    ) async throws -> GRPCCore.ServerResponse<Sidelight_V1_PlaceResponse> {
+        return GRPCCore.ServerResponse<Sidelight_V1_PlaceResponse>(
+            message: try await self.place(
                 request: request.message,
                 context: context
             ),
@@ -916,6 +1028,32 @@ extension Sidelight_V1_FrameFilter {
             deserializer: some GRPCCore.MessageDeserializer<Sidelight_V1_GetServerInfoResponse>,
             options: GRPCCore.CallOptions,
             onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_GetServerInfoResponse>) async throws -> Result
+        ) async throws -> Result where Result: Sendable
+
+        /// Call the "Place" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
+        /// > first in inverse proportion to their load, and the order of a group only changes with the
+        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > servers reports its load.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sidelight_V1_PlaceRequest` message.
+        ///   - serializer: A serializer for `Sidelight_V1_PlaceRequest` messages.
+        ///   - deserializer: A deserializer for `Sidelight_V1_PlaceResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        func place<Result>(
+            request: GRPCCore.ClientRequest<Sidelight_V1_PlaceRequest>,
+            serializer: some GRPCCore.MessageSerializer<Sidelight_V1_PlaceRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Sidelight_V1_PlaceResponse>,
+            options: GRPCCore.CallOptions,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_PlaceResponse>) async throws -> Result
         ) async throws -> Result where Result: Sendable
     }
 
@@ -1155,6 +1293,43 @@ extension Sidelight_V1_FrameFilter {
                 onResponse: handleResponse
             )
         }
+
+        /// Call the "Place" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
+        /// > first in inverse proportion to their load, and the order of a group only changes with the
+        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > servers reports its load.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sidelight_V1_PlaceRequest` message.
+        ///   - serializer: A serializer for `Sidelight_V1_PlaceRequest` messages.
+        ///   - deserializer: A deserializer for `Sidelight_V1_PlaceResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        package func place<Result>(
+            request: GRPCCore.ClientRequest<Sidelight_V1_PlaceRequest>,
+            serializer: some GRPCCore.MessageSerializer<Sidelight_V1_PlaceRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Sidelight_V1_PlaceResponse>,
+            options: GRPCCore.CallOptions = .defaults,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_PlaceResponse>) async throws -> Result = { response in
+                try response.message
+            }
+        ) async throws -> Result where Result: Sendable {
+            try await self.client.unary(
+                request: request,
+                descriptor: Sidelight_V1_FrameFilter.Method.Place.descriptor,
+                serializer: serializer,
+                deserializer: deserializer,
+                options: options,
+                onResponse: handleResponse
+            )
+        }
     }
 }
 
@@ -1343,6 +1518,38 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
             request: request,
             serializer: GRPCProtobuf.ProtobufSerializer<Sidelight_V1_GetServerInfoRequest>(),
             deserializer: GRPCProtobuf.ProtobufDeserializer<Sidelight_V1_GetServerInfoResponse>(),
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "Place" method.
+    ///
+    /// > Source IDL Documentation:
+    /// >
+    /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
+    /// > first in inverse proportion to their load, and the order of a group only changes with the
+    /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+    /// > servers reports its load.
+    ///
+    /// - Parameters:
+    ///   - request: A request containing a single `Sidelight_V1_PlaceRequest` message.
+    ///   - options: Options to apply to this RPC.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func place<Result>(
+        request: GRPCCore.ClientRequest<Sidelight_V1_PlaceRequest>,
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_PlaceResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        try await self.place(
+            request: request,
+            serializer: GRPCProtobuf.ProtobufSerializer<Sidelight_V1_PlaceRequest>(),
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Sidelight_V1_PlaceResponse>(),
             options: options,
             onResponse: handleResponse
         )
@@ -1558,6 +1765,42 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
             metadata: metadata
         )
         return try await self.getServerInfo(
+            request: request,
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "Place" method.
+    ///
+    /// > Source IDL Documentation:
+    /// >
+    /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
+    /// > first in inverse proportion to their load, and the order of a group only changes with the
+    /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+    /// > servers reports its load.
+    ///
+    /// - Parameters:
+    ///   - message: request message to send.
+    ///   - metadata: Additional metadata to send, defaults to empty.
+    ///   - options: Options to apply to this RPC, defaults to `.defaults`.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func place<Result>(
+        _ message: Sidelight_V1_PlaceRequest,
+        metadata: GRPCCore.Metadata = [:],
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sidelight_V1_PlaceResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        let request = GRPCCore.ClientRequest<Sidelight_V1_PlaceRequest>(
+            message: message,
+            metadata: metadata
+        )
+        return try await self.place(
             request: request,
             options: options,
             onResponse: handleResponse

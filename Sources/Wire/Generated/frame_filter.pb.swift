@@ -513,6 +513,54 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
+/// Request message for `FrameFilter.Place`.
+package nonisolated struct Sidelight_V1_PlaceRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The call or room whose sessions belong to one server. At most `Limits.max_label_bytes`. Default:
+  /// the participant; without one, every call has an order of its own.
+  package var group: String = String()
+
+  /// The participant, as in `Open.participant`.
+  package var participant: String = String()
+
+  /// The load that the session adds, relative to the capacity of a server, 0-1. Servers that would be
+  /// overloaded come last. Default: 0.
+  package var cost: Double = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Response message for `FrameFilter.Place`.
+package nonisolated struct Sidelight_V1_PlaceResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The addresses, `HOST:PORT`, the best first. At least one.
+  package var addresses: [String] = []
+
+  /// The time after which to ask again.
+  package var timeToLive: SwiftProtobuf.Google_Protobuf_Duration {
+    get {_timeToLive ?? SwiftProtobuf.Google_Protobuf_Duration()}
+    set {_timeToLive = newValue}
+  }
+  /// Returns true if `timeToLive` has been explicitly set.
+  package var hasTimeToLive: Bool {self._timeToLive != nil}
+  /// Clears the value of `timeToLive`. Subsequent reads from it will return its default value.
+  package mutating func clearTimeToLive() {self._timeToLive = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _timeToLive: SwiftProtobuf.Google_Protobuf_Duration? = nil
+}
+
 /// A codec of video.
 package nonisolated struct Sidelight_V1_VideoCodec: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1414,6 +1462,85 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_PlaceRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PlaceRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}group\0\u{1}participant\0\u{1}cost\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.group) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.participant) }()
+      case 3: try { try decoder.decodeSingularDoubleField(value: &self.cost) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.group.isEmpty {
+      try visitor.visitSingularStringField(value: self.group, fieldNumber: 1)
+    }
+    if !self.participant.isEmpty {
+      try visitor.visitSingularStringField(value: self.participant, fieldNumber: 2)
+    }
+    if self.cost.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.cost, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_PlaceRequest, rhs: Sidelight_V1_PlaceRequest) -> Bool {
+    if lhs.group != rhs.group {return false}
+    if lhs.participant != rhs.participant {return false}
+    if lhs.cost != rhs.cost {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_PlaceResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PlaceResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}addresses\0\u{3}time_to_live\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.addresses) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._timeToLive) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.addresses.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.addresses, fieldNumber: 1)
+    }
+    try { if let v = self._timeToLive {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_PlaceResponse, rhs: Sidelight_V1_PlaceResponse) -> Bool {
+    if lhs.addresses != rhs.addresses {return false}
+    if lhs._timeToLive != rhs._timeToLive {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

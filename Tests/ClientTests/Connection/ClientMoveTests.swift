@@ -395,3 +395,58 @@ import Testing
     }
   }
 }
+
+/// Sessions that leave a hot server.
+@Suite(.timeLimit(.minutes(5))) struct ClientRebalancingTests {
+  @Test func `a hot server moves a session to a server that has room, without losing a frame`()
+    async throws
+  {
+    let shot = try picture(64, 48)
+    let second = RunningServer(Reconnecting.configuration())
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await second.run() }
+      let target = try await second.address
+      var configuration = Reconnecting.configuration()
+      configuration.placement.peers = [target]
+      configuration.placement.rebalancing = .direct
+      // Hot at any load, at once.
+      configuration.placement.limits.hot = -1
+      configuration.placement.limits.time = .zero
+      configuration.placement.limits.interval = .zero
+      let first = RunningServer(configuration)
+      group.addTask { await first.run() }
+      let address = try await first.address
+      try await SidelightClient.connect(to: address) { client in
+        let options = ClientMoveTests.options([.filter("colorInvert")])
+        try await client.withSession(options) { session in
+          var received = ReceivedEvents(session)
+          var (sent, isMoved): (UInt64, Bool) = (0, false)
+          while !isMoved {
+            await session.send(VideoFrame(shot))
+            sent += 1
+            var isBack = false
+            while !isBack {
+              let event = try #require(try await received.next { $0 })
+              switch event {
+              case .outcome(.filtered): isBack = true
+              case .outcome(.dropped(let frame)): Issue.record("\(frame)")
+              case .connection(.restored(let restored, let isResumed)):
+                #expect(restored == target)
+                #expect(isResumed)
+                isMoved = true
+              default: break
+              }
+            }
+          }
+          session.finish()
+          try await received.drain()
+          #expect(session.counts.filtered == sent)
+        }
+        // The client asks the first server for the best.
+        #expect(try await client.place(group: "room") == [target])
+      }
+      await first.kill()
+      await second.kill()
+    }
+  }
+}

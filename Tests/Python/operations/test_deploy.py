@@ -201,20 +201,43 @@ def test_the_adapter_provides_the_autoscalers_metric(tmp_path):
     series = rule["seriesQuery"].partition("{")[0]
     [scaler] = [each for each in manifests() if each["kind"] == "HorizontalPodAutoscaler"]
     [metric] = scaler["spec"]["metrics"]
-    assert metric["pods"]["metric"]["name"] == series
+    assert metric["pods"]["metric"]["name"] == rule["name"]["as"]
     filled = {"Series": series, "LabelMatchers": 'namespace="n",pod=~"a|b"', "GroupBy": "pod"}
     query = re.sub(r"<<\.(\w+)>>", lambda found: filled[found[1]], rule["metricsQuery"])
-    for expression in (query, rule["seriesQuery"]):
-        rules = tmp_path / "rules.yml"
-        group = {"name": "g", "rules": [{"record": "r", "expr": expression}]}
-        rules.write_text(yaml.safe_dump({"groups": [group]}))
-        found = run("promtool", "check", "rules", rules)
-        assert found.returncode == 0, found.stdout + found.stderr
+    of = '{namespace="n",pod="a"'
+    inputs = {
+        f"{series}{of}}}": "0.5x20",
+        f"sidelight_sessions{of}}}": "10x20",
+        # One a second, of two limits that more pods change, and of one that they do not.
+        f'sidelight_sessions_refused_total{of},limit="max_load"}}': "0+10x20",
+        f'sidelight_sessions_refused_total{of},limit="max_sessions"}}': "0+5x20",
+        f'sidelight_sessions_refused_total{of},limit="max_sessions_per_caller"}}': "0+70x20",
+    }
+    cases = [
+        {"expr": query, "eval_time": "5m", "exp_samples": [{"labels": '{pod="a"}', "value": 0.55}]},
+        {"expr": rule["seriesQuery"], "eval_time": "5m",
+         "exp_samples": [{"labels": f"{series}{of}}}", "value": 0.5}]},
+    ]
+    # A scrape takes 15 s, so the rates are 1 a second.
+    test = {
+        "interval": "15s", "promql_expr_test": cases,
+        "input_series": [{"series": name, "values": values} for name, values in inputs.items()],
+    }
+    path = tmp_path / "test.yml"
+    path.write_text(yaml.safe_dump({"rule_files": [], "tests": [test]}))
+    found = run("promtool", "test", "rules", path)
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
-def test_the_autoscalers_metric_is_one_that_the_server_has():
+def test_the_server_has_the_metrics_of_the_autoscaler():
     with Server("--admin", "127.0.0.1:0") as server:
-        assert "\nsidelight_scheduler_load " in get(server.addresses["admin"], "/metrics")
+        metrics = get(server.addresses["admin"], "/metrics")
+        for name in (
+            "sidelight_scheduler_load", "sidelight_sessions",
+            'sidelight_sessions_refused_total{limit="max_load"}',
+            'sidelight_sessions_refused_total{limit="max_sessions"}',
+        ):
+            assert f"\n{name} " in metrics
 
 
 # Envoy
@@ -262,7 +285,7 @@ def envoy() -> dict:
 def test_envoy_knows_every_field(envoy):
     found = read_envoy(envoy)
     assert found.returncode == 0, found.stderr
-    assert found.stdout == "['sidelight']\n"
+    assert found.stdout == "['sidelight', 'sidelight-groups']\n"
 
 
 def test_an_unknown_envoy_field_is_an_error(envoy):

@@ -2,8 +2,11 @@
 had selected, every frame has an outcome or is on its client's list of those that were lost."""
 
 import base64
+import collections
 import contextlib
+import itertools
 import os
+import queue
 import re
 import shutil
 import signal
@@ -17,6 +20,7 @@ from hyperframe import frame as frames
 
 from sidelight_testing import envoy
 from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.contract import session as messages
 from sidelight_testing.envoy import Envoy
 from sidelight_testing.haproxy import CONFIGURATION, HAProxy
 from sidelight_testing.process import WAIT_SECONDS, wait_until
@@ -27,6 +31,8 @@ from sidelight_testing.server import Server, binary
 SERVERS = 3
 CLIENTS = 6
 RATE = 30
+SESSIONS, SLACK = 120, 12
+GROUPS = 300
 
 
 @pytest.fixture
@@ -71,11 +77,13 @@ def sessions(server: Server) -> int:
 
 
 def test_sessions_survive_a_drain_and_a_killed_server(fleet):
-    proxy, (drained, killed, left) = fleet
+    proxy, servers = fleet
+    drained, killed, left = servers
     with contextlib.ExitStack() as stack:
         options = [("grpc.use_local_subchannel_pool", 1)]
         clients = []
-        for _ in range(CLIENTS):
+        # Every server has a session.
+        while len(clients) < CLIENTS or not all(map(sessions, servers)):
             channel = stack.enter_context(grpc.insecure_channel(proxy.address, options))
             # Envoy counts a session once its server has been connected.
             client = stack.enter_context(ResumingClient(channel, RATE))
@@ -84,16 +92,13 @@ def test_sessions_survive_a_drain_and_a_killed_server(fleet):
             clients.append(client)
         for client in clients:
             client.wait_until(lambda client: client.is_selected, WAIT_SECONDS)
-        # The fewest sessions first: every server has its share.
-        assert [sessions(each) for each in (drained, killed, left)] == [
-            CLIENTS // SERVERS
-        ] * SERVERS
 
+        leaving = sessions(drained)
         drained.process.terminate()
         assert drained.process.wait(timeout=60) == 0, drained.log
         go_on(clients, [killed, left])
         moved = sum(len(client.resumptions) for client in clients)
-        assert moved == CLIENTS // SERVERS
+        assert moved == leaving
 
         victims = sessions(killed)
         assert victims > 0
@@ -117,11 +122,11 @@ def test_the_sessions_of_a_frozen_server_resume_elsewhere(fleet):
     with contextlib.ExitStack() as stack:
         options = [("grpc.use_local_subchannel_pool", 1)]
         clients = []
-        for _ in range(SERVERS):
+        while len(clients) < SERVERS or not sessions(frozen):
             channel = stack.enter_context(grpc.insecure_channel(proxy.address, options))
             clients.append(stack.enter_context(ResumingClient(channel, RATE)))
             clients[-1].wait_until(lambda client: client.filtered > 0, WAIT_SECONDS)
-        assert sessions(frozen) == 1
+        stuck = sessions(frozen)
         frozen.process.send_signal(signal.SIGSTOP)
         try:
             go_on(clients, others)
@@ -129,7 +134,7 @@ def test_the_sessions_of_a_frozen_server_resume_elsewhere(fleet):
             frozen.process.send_signal(signal.SIGCONT)
     for client in clients:
         client.verify()
-    assert sum(len(client.resumptions) for client in clients) == 1
+    assert sum(len(client.resumptions) for client in clients) == stuck
 
 
 def go_on(clients: list[ResumingClient], servers: list[Server]) -> None:
@@ -176,6 +181,108 @@ def test_the_swift_client_survives_them_too(fleet, tmp_path):
     assert sum(map(int, re.findall(r": (\d+)", reasons))) == dropped, summary
     # The previous frame replaces each that was lost.
     assert result.read_bytes().count(b"FRAME\n") == RATE * seconds
+
+
+@contextlib.contextmanager
+def numbered_servers(count: int):
+    """Servers that clients tell apart by their limit of sessions."""
+    if not envoy.PROGRAM.is_file():
+        pytest.skip("Envoy is not installed")
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(
+                Server("--max-sessions", str(1000 + number), "--compute-threads", "1")
+            )
+            for number in range(count)
+        ]
+
+
+@contextlib.contextmanager
+def behind_envoy(servers: list[Server]):
+    with Envoy([each.addresses["tcp"] for each in servers]) as proxy:
+        wait_until(lambda: list(states(proxy).values()) == ["UP"] * len(servers))
+        with grpc.insecure_channel(proxy.address) as channel:
+            yield proxy, service.FrameFilterStub(channel)
+
+
+class OpenSession:
+    """A session without frames, which stays open until it is closed, and the number of its server."""
+
+    def __init__(self, stub: service.FrameFilterStub, group: str = "") -> None:
+        self._messages: queue.SimpleQueue = queue.SimpleQueue()
+        self._messages.put(messages.ClientMessage(open=messages.Open()))
+        metadata = [("sidelight-group", group)] if group else []
+        self._call = stub.Process(iter(self._messages.get, None), metadata=metadata)
+        self.server = next(self._call).opened.limits.max_sessions
+
+    def close(self) -> None:
+        self._messages.put(None)
+        list(self._call)
+
+
+def test_sessions_go_to_servers_in_inverse_proportion_to_their_load():
+    with numbered_servers(3) as servers, contextlib.ExitStack() as stack:
+        proxy, stub = stack.enter_context(behind_envoy(servers))
+        for server, streams in zip(servers[1:], (3, 9)):
+            command = [binary(), "load", server.addresses["tcp"], "--sessions", str(streams)]
+            options = ["--size", "640x360", "--pipeline", "gaussianBlur(radius: 8)"]
+            process = subprocess.Popen(
+                [*command, *options, "--duration", "3600"], stderr=subprocess.DEVNULL
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+
+        def weights() -> list[int]:
+            current = proxy.weights()
+            return [current[each.addresses["tcp"]] for each in servers]
+
+        def differ() -> bool:
+            idle, middle, hot = weights()
+            return idle > 1.5 * middle and middle > 1.5 * hot
+
+        wait_until(differ)
+        before, counts = weights(), collections.Counter()
+        for _ in range(SESSIONS):
+            session = OpenSession(stub)
+            counts[session.server - 1000] += 1
+            session.close()
+        # The loads change meanwhile.
+        shares = [[each / sum(those) for each in those] for those in (before, weights())]
+        for number, each in enumerate(zip(*shares)):
+            low, high = SESSIONS * min(each) - SLACK, SESSIONS * max(each) + SLACK
+            assert low <= counts[number] <= high, (counts, shares)
+        assert counts[0] > counts[1] > counts[2]
+
+
+def test_sessions_of_a_group_go_to_one_server_and_few_groups_move_to_another():
+    def places(stub: service.FrameFilterStub) -> list[int]:
+        """The server of each group, by a call that names it."""
+        return [
+            stub.GetServerInfo(
+                frame_filter.GetServerInfoRequest(),
+                metadata=[("sidelight-group", f"room {number}")],
+                timeout=60,
+            ).limits.max_sessions
+            for number in range(GROUPS)
+        ]
+
+    with numbered_servers(4) as servers:
+        with behind_envoy(servers[:3]) as (_, stub):
+            before = places(stub)
+            assert places(stub) == before
+            # With few sessions the bound on a server's sessions would split groups.
+            others = [OpenSession(stub, f"other {number}") for number in range(30)]
+            rooms = [[OpenSession(stub, f"room {room}") for _ in range(3)] for room in range(8)]
+            for number, room in enumerate(rooms):
+                assert [each.server for each in room] == [before[number]] * 3
+            for each in [*others, *itertools.chain(*rooms)]:
+                each.close()
+        with behind_envoy(servers) as (_, stub):
+            after = places(stub)
+    moved = [new for old, new in zip(before, after) if old != new]
+    assert len(moved) <= 1.5 / 4 * GROUPS
+    # Few move between the others.
+    assert moved.count(1003) >= 0.95 * len(moved)
 
 
 def test_the_health_check_is_a_grpc_call():

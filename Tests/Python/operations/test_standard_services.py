@@ -84,6 +84,7 @@ def test_the_services_are_listed(reflected):
         "grpc.health.v1.Health",
         "grpc.reflection.v1.ServerReflection",
         "grpc.reflection.v1alpha.ServerReflection",
+        "xds.service.orca.v3.OpenRcaService",
     }
 
 
@@ -102,6 +103,24 @@ def test_a_reflection_client_calls_every_method(channel, reflected):
         for each in pool.FindServiceByName(name).methods:
             message_factory.GetMessageClass(each.input_type)()
             message_factory.GetMessageClass(each.output_type)()
+
+
+def test_the_load_is_reported_repeatedly(channel, reflected):
+    pool = descriptor_pool.DescriptorPool(reflected)
+    service = pool.FindServiceByName("xds.service.orca.v3.OpenRcaService")
+    method = service.methods_by_name["StreamCoreMetrics"]
+    request = message_factory.GetMessageClass(method.input_type)()
+    request.report_interval.FromMilliseconds(1)
+    call = channel.unary_stream(
+        f"/{service.full_name}/{method.name}",
+        request_serializer=type(request).SerializeToString,
+        response_deserializer=message_factory.GetMessageClass(method.output_type).FromString,
+    )(request, timeout=60)
+    for _ in range(2):
+        report = next(call)
+        # Envoy's weights are the quotient.
+        assert report.application_utilization >= 0.05 and report.rps_fractional == 1000
+    call.cancel()
 
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha"])
@@ -156,4 +175,4 @@ def test_an_unknown_symbol_is_answered_and_the_call_continues(channel):
     assert [each.error_response.error_code for each in answers] == [
         not_found, not_found, invalid, 0, 0,
     ]
-    assert len(answers[4].list_services_response.service) == 6
+    assert len(answers[4].list_services_response.service) == 7

@@ -23,7 +23,7 @@ START_SECONDS = 60
 class Envoy:
     """An Envoy process. Ended by its process id at the end of the block.
 
-    The cluster has these servers.
+    Its clusters have these servers.
 
     - `within`: The beginning of the command line, such as `Link.command`.
     - `host`, `port`: Its address; port 0 is the system's choice.
@@ -41,10 +41,11 @@ class Envoy:
         for socket, number in ((document["admin"], 0), (resources["listeners"][0], port)):
             socket["address"]["socket_address"] = {"address": host, "port_value": number}
         endpoints = [address.rpartition(":") for address in addresses]
-        resources["clusters"][0]["load_assignment"]["endpoints"][0]["lb_endpoints"] = [
-            {"endpoint": {"address": {"socket_address": {"address": host, "port_value": int(port)}}}}
-            for host, _, port in endpoints
-        ]
+        for cluster in resources["clusters"]:
+            cluster["load_assignment"]["endpoints"][0]["lb_endpoints"] = [
+                {"endpoint": {"address": {"socket_address": {"address": host, "port_value": int(port)}}}}
+                for host, _, port in endpoints
+            ]
         self._configuration = folder / "envoy.yaml"
         self._configuration.write_text(yaml.safe_dump(document))
         self._admin = folder / "admin"
@@ -78,13 +79,24 @@ class Envoy:
         return Path(self._log.name).read_bytes().decode(errors="replace")
 
     def states(self) -> dict[str, str]:
-        """The state of the servers as Envoy sees it, in order: `UP` or `DOWN`."""
-        [cluster] = self._ask("clusters?format=json")["cluster_statuses"]
-        return {
-            "{address}:{port_value}".format(**host["address"]["socket_address"]):
-            "DOWN" if host["health_status"].get("failed_active_health_check") else "UP"
-            for host in cluster.get("host_statuses", [])
-        }
+        """The state of the servers as Envoy sees it, in order: `DOWN` in one cluster is `DOWN`, else `UP`."""
+        states: dict[str, str] = {}
+        for address, host in self._hosts():
+            failed = host["health_status"].get("failed_active_health_check")
+            states[address] = "DOWN" if failed or states.get(address) == "DOWN" else "UP"
+        return states
+
+    def weights(self) -> dict[str, int]:
+        """The weights by which the servers get sessions without a group."""
+        return {address: host["weight"] for address, host in self._hosts("sidelight")}
+
+    def _hosts(self, cluster: str = "") -> list[tuple[str, dict]]:
+        return [
+            ("{address}:{port_value}".format(**host["address"]["socket_address"]), host)
+            for each in self._ask("clusters?format=json")["cluster_statuses"]
+            if cluster in ("", each["name"])
+            for host in each.get("host_statuses", [])
+        ]
 
     def _ask(self, path: str) -> dict:
         with urllib.request.urlopen(f"http://{self._admin.read_text()}/{path}", timeout=60) as got:

@@ -34,6 +34,14 @@ import Testing
       options: .defaults, onResponse: { _ = try $0.message })
   }
 
+  static let loadReports = Method(description: "xds.service.orca.v3.OpenRcaService") {
+    try await Xds_Service_Orca_V3_OpenRcaService.Client(wrapping: $0).streamCoreMetrics(
+      .init(), metadata: $1
+    ) {
+      for try await _ in $0.messages { break }
+    }
+  }
+
   static let methods: [Method] = [
     Method(description: "Process") {
       try await Stub(wrapping: $0).process(metadata: $1) {
@@ -58,6 +66,9 @@ import Testing
     },
     Method(description: "GetServerInfo") {
       _ = try await Stub(wrapping: $0).getServerInfo(.init(), metadata: $1)
+    },
+    Method(description: "Place") {
+      _ = try await Stub(wrapping: $0).place(.init(), metadata: $1)
     },
     Method(description: "ListSessions") {
       _ = try await Sidelight_V1_Sessions.Client(wrapping: $0).listSessions(.init(), metadata: $1)
@@ -102,10 +113,11 @@ import Testing
     }
   }
 
-  @Test func `without credentials only the health service is available`() async throws {
+  @Test func `without credentials only health and load are available`() async throws {
     try await withServer(authenticator: TokenTable.three) { _, address in
       try await withConnection(address) { connection in
         #expect(try await Self.refusal(Self.health, connection, [:]) == nil)
+        #expect(try await Self.refusal(Self.loadReports, connection, [:]) == nil)
         for method in Self.methods {
           let refusal = try await Self.refusal(method, connection, [:])
           #expect(refusal?.code == .unauthenticated, "\(method)")
@@ -157,7 +169,8 @@ import Testing
             let refusal = try await Self.refusal(method, connection, Self.bearer(token))
             if isAllowed {
               // Other errors of a call are reported once the caller may make it.
-              #expect(refusal == nil || refusal?.code == .notFound, "\(token) \(name)")
+              #expect(
+                [nil, .notFound, .failedPrecondition].contains(refusal?.code), "\(token) \(name)")
             } else {
               #expect(refusal?.code == .permissionDenied, "\(token) \(name)")
               #expect(refusal?.reason == "SCOPE_MISSING", "\(token) \(name)")

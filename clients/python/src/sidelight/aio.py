@@ -184,6 +184,19 @@ class Server(ServerBase[Session]):
         )
         return result
 
+    async def place(
+        self, group: str = "", participant: str = "", cost: float = 0.0
+    ) -> List[str]:
+        """Returns the addresses of the fleet's servers at which to open a session, the best first.
+        Ask again after about 10 s.
+
+        - `group`: The call or room whose sessions belong to one server, at most 128 bytes.
+        - `participant`: The participant, whose sessions are a group if `group` is empty.
+        - `cost`: The load that the session adds, relative to the capacity of a server, 0 to 1.
+        """
+        result: List[str] = await self._call(requests.place(group, participant, cost))
+        return result
+
     async def info(self) -> ServerInfo:
         """Returns the server's version, limits, features and load."""
         result: ServerInfo = await self._call(requests.info())

@@ -1,10 +1,22 @@
 """Calls without a session: stills, catalogue, checks, assets, operators."""
 
+import time
+
 import pytest
 from support.pictures import random_image
-from support.running_server import REPOSITORY
+from support.running_server import REPOSITORY, RunningServer
 
-from sidelight import Filtered, Image, InvalidArgument, NotFound, Output, SidelightError, Stage
+from sidelight import (
+    FailedPrecondition,
+    Filtered,
+    Image,
+    InvalidArgument,
+    NotFound,
+    Output,
+    SidelightError,
+    Stage,
+    Unavailable,
+)
 from sidelight.pipelines import height
 
 HAT = REPOSITORY / "Examples/media/hat.png"
@@ -55,6 +67,22 @@ def test_the_server_describes_itself(server):
     info = server.info()
     assert info.version and "shared_memory" in info.features
     assert info.limits["max_stages"] == 64 and info.frames.received >= 0
+
+
+def test_the_servers_of_a_fleet_are_placed(face, server, running_server):
+    with RunningServer("--peers", running_server.tcp) as asked, face.connect(asked.tcp) as client:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                assert client.place("room 7", cost=0.1) == [running_server.tcp]
+                break
+            except Unavailable:
+                # It has not read the other's load yet.
+                assert time.monotonic() < deadline
+        with pytest.raises(InvalidArgument):
+            client.place(cost=2)
+    with pytest.raises(FailedPrecondition):
+        server.place(participant="alice")
 
 
 def test_assets_are_stored_used_and_deleted(server):

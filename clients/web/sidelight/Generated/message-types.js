@@ -541,6 +541,15 @@
  * @property {Stage[]} stages
  * @property {WorkingSpace} workingSpace
  *
+ * @typedef {object} PlaceRequest
+ * @property {string} group
+ * @property {string} participant
+ * @property {number} cost
+ *
+ * @typedef {object} PlaceResponse
+ * @property {string[]} addresses
+ * @property {Duration} [timeToLive]
+ *
  * @typedef {object} Plane
  * @property {number} offset
  * @property {number} stride

@@ -513,6 +513,15 @@ export const messages = {
     [1, "stages", "message", "sidelight.v1.Stage", "repeated"],
     [2, "workingSpace", "enum", "sidelight.v1.WorkingSpace"],
   ],
+  "sidelight.v1.PlaceRequest": [
+    [1, "group", "string"],
+    [2, "participant", "string"],
+    [3, "cost", "double"],
+  ],
+  "sidelight.v1.PlaceResponse": [
+    [1, "addresses", "string", "", "repeated"],
+    [2, "timeToLive", "message", "google.protobuf.Duration"],
+  ],
   "sidelight.v1.Plane": [
     [1, "offset", "uint32"],
     [2, "stride", "uint32"],

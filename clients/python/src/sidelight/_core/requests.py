@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 from .._formats import FormatLike, PixelFormat
 from .._image_messages import format_number, format_of, image_of, message_of
-from .._validation import integer, invalid
+from .._validation import finite, integer, invalid
 from ..catalogue import Filter
 from ..events import Stats, stats_of
 from ..images import Image
@@ -154,6 +154,19 @@ def check(
 
     return Operation(
         _FRAME_FILTER + "CheckPipeline", request, frame_filter_pb2.CheckPipelineResponse, convert
+    )
+
+
+def place(group: str, participant: str, cost: float) -> Operation:
+    """Asks for the servers of the fleet."""
+    request = frame_filter_pb2.PlaceRequest(
+        group=group, participant=participant, cost=finite("cost", cost, 0, 1)
+    )
+    return Operation(
+        _FRAME_FILTER + "Place",
+        request,
+        frame_filter_pb2.PlaceResponse,
+        lambda response: list(response.addresses),
     )
 
 

@@ -11,6 +11,7 @@ from google.protobuf import symbol_database as _symbol_database
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from sidelight.v1 import assets_pb2 as sidelight_dot_v1_dot_assets__pb2
 from sidelight.v1 import catalogue_pb2 as sidelight_dot_v1_dot_catalogue__pb2
 from sidelight.v1 import image_pb2 as sidelight_dot_v1_dot_image__pb2
@@ -18,47 +19,51 @@ from sidelight.v1 import pipeline_pb2 as sidelight_dot_v1_dot_pipeline__pb2
 from sidelight.v1 import session_pb2 as sidelight_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsidelight/v1/frame_filter.proto\x12\x0csidelight.v1\x1a\x19sidelight/v1/assets.proto\x1a\x1csidelight/v1/catalogue.proto\x1a\x18sidelight/v1/image.proto\x1a\x1bsidelight/v1/pipeline.proto\x1a\x1asidelight/v1/session.proto\"\xf7\x01\n\x0c\x41pplyRequest\x12\"\n\x05image\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Image\x12*\n\x08pipeline\x18\x02 \x01(\x0b\x32\x16.sidelight.v1.PipelineH\x00\x12\x17\n\rpipeline_text\x18\x05 \x01(\tH\x00\x12(\n\x06output\x18\x03 \x01(\x0b\x32\x18.sidelight.v1.OutputSpec\x12\x13\n\x0b\x66rame_index\x18\x04 \x01(\x04\x12\x13\n\x0bparticipant\x18\x06 \x01(\t\x12\x17\n\x0f\x63\x61pture_time_ns\x18\x07 \x01(\x03\x42\x11\n\x0fpipeline_source\"\x8e\x01\n\rApplyResponse\x12\"\n\x05image\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Image\x12.\n\x0b\x64isposition\x18\x02 \x01(\x0e\x32\x19.sidelight.v1.Disposition\x12)\n\x06timing\x18\x03 \x01(\x0b\x32\x19.sidelight.v1.FrameTiming\";\n\x12ListFiltersRequest\x12\x10\n\x08\x63\x61tegory\x18\x01 \x01(\t\x12\x13\n\x0bparticipant\x18\x02 \x01(\t\"G\n\x13ListFiltersResponse\x12\x30\n\x07\x66ilters\x18\x01 \x03(\x0b\x32\x1f.sidelight.v1.FilterDescription\"%\n\x15\x44\x65scribeFilterRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x16\x44\x65scribeFilterResponse\x12/\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1f.sidelight.v1.FilterDescription\"\xea\x01\n\x14\x43heckPipelineRequest\x12*\n\x08pipeline\x18\x01 \x01(\x0b\x32\x16.sidelight.v1.PipelineH\x00\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12)\n\x06\x66ormat\x18\x03 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12\r\n\x05width\x18\x04 \x01(\r\x12\x0e\n\x06height\x18\x05 \x01(\r\x12-\n\x05\x63olor\x18\x06 \x01(\x0b\x32\x1e.sidelight.v1.ColorDescription\x12\x13\n\x0bparticipant\x18\x07 \x01(\tB\x08\n\x06source\"\xda\x01\n\x15\x43heckPipelineResponse\x12(\n\x08pipeline\x18\x01 \x01(\x0b\x32\x16.sidelight.v1.Pipeline\x12\x0c\n\x04text\x18\x02 \x01(\t\x12*\n\x06passes\x18\x03 \x03(\x0b\x32\x1a.sidelight.v1.CompiledPass\x12\x19\n\x11\x65stimated_cost_us\x18\x04 \x01(\r\x12\x16\n\x0eomitted_passes\x18\x05 \x01(\r\x12*\n\x07kernels\x18\x06 \x03(\x0b\x32\x19.sidelight.v1.KernelStage\"l\n\x0bKernelStage\x12\r\n\x05stage\x18\x01 \x01(\t\x12/\n\x06kernel\x18\x02 \x01(\x0b\x32\x1f.sidelight.v1.FilterDescription\x12\x1d\n\x15nanoseconds_per_pixel\x18\x03 \x01(\x01\"B\n\x0c\x43ompiledPass\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x66ilters\x18\x02 \x03(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\"\x16\n\x14GetServerInfoRequest\"\xaa\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12$\n\x06limits\x18\x02 \x01(\x0b\x32\x14.sidelight.v1.Limits\x12\x10\n\x08\x66\x65\x61tures\x18\x03 \x03(\t\x12 \n\x04load\x18\x04 \x01(\x0b\x32\x12.sidelight.v1.Load\x12\x17\n\x0finstruction_set\x18\x05 \x01(\t\x12\x32\n\ttransport\x18\x06 \x01(\x0b\x32\x1f.sidelight.v1.TransportSettings\x12/\n\x0c\x61sset_limits\x18\x07 \x01(\x0b\x32\x19.sidelight.v1.AssetLimits\x12(\n\x06\x63odecs\x18\x08 \x03(\x0b\x32\x18.sidelight.v1.VideoCodec\"j\n\nVideoCodec\x12)\n\x06\x66ormat\x18\x01 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12\x0f\n\x07library\x18\x02 \x01(\t\x12\x0f\n\x07\x64\x65\x63odes\x18\x03 \x01(\x08\x12\x0f\n\x07\x65ncodes\x18\x04 \x01(\x08\"\x80\x03\n\x11TransportSettings\x12\x0f\n\x07profile\x18\x01 \x01(\t\x12\x19\n\x11max_message_bytes\x18\x02 \x01(\x04\x12\x1b\n\x13stream_window_bytes\x18\x03 \x01(\r\x12\x19\n\x11http2_frame_bytes\x18\x04 \x01(\r\x12\x1e\n\x16max_concurrent_streams\x18\x05 \x01(\r\x12\x1c\n\x14receive_buffer_bytes\x18\x06 \x01(\r\x12\x16\n\x0e\x66lush_delay_us\x18\x07 \x01(\r\x12\x13\n\x0b\x66lush_bytes\x18\x08 \x01(\r\x12\x31\n\x08\x65xecutor\x18\t \x01(\x0e\x32\x1f.sidelight.v1.TransportExecutor\x12\x13\n\x0b\x65vent_loops\x18\n \x01(\r\x12 \n\x18unix_socket_buffer_bytes\x18\x0b \x01(\r\x12\x32\n\tallocator\x18\x0c \x01(\x0b\x32\x1f.sidelight.v1.AllocatorSettings\"\x8e\x01\n\x11\x41llocatorSettings\x12\x1b\n\x13map_threshold_bytes\x18\x01 \x01(\x04\x12\x1c\n\x14trim_threshold_bytes\x18\x02 \x01(\x04\x12\x15\n\rtop_pad_bytes\x18\x03 \x01(\x04\x12\x0e\n\x06\x61renas\x18\x04 \x01(\r\x12\x17\n\x0fidle_release_ms\x18\x05 \x01(\r\"\xfb\x01\n\x04Load\x12\x10\n\x08sessions\x18\x01 \x01(\r\x12\x17\n\x0f\x63ompute_threads\x18\x02 \x01(\r\x12\x19\n\x11pool_bytes_in_use\x18\x03 \x01(\x04\x12\x17\n\x0fpool_bytes_idle\x18\x04 \x01(\x04\x12\x15\n\rpool_hit_rate\x18\x05 \x01(\x01\x12\x16\n\x0escheduler_load\x18\x06 \x01(\x01\x12#\n\x06\x66rames\x18\x07 \x01(\x0b\x32\x13.sidelight.v1.Stats\x12\x1b\n\x13shared_memory_bytes\x18\x08 \x01(\x04\x12\x0e\n\x06\x61ssets\x18\t \x01(\r\x12\x13\n\x0b\x61sset_bytes\x18\n \x01(\x04*~\n\x11TransportExecutor\x12\"\n\x1eTRANSPORT_EXECUTOR_UNSPECIFIED\x10\x00\x12\"\n\x1eTRANSPORT_EXECUTOR_EVENT_LOOPS\x10\x01\x12!\n\x1dTRANSPORT_EXECUTOR_CONCURRENT\x10\x02\x32\xfd\x03\n\x0b\x46rameFilter\x12G\n\x07Process\x12\x1b.sidelight.v1.ClientMessage\x1a\x1b.sidelight.v1.ServerMessage(\x01\x30\x01\x12@\n\x05\x41pply\x12\x1a.sidelight.v1.ApplyRequest\x1a\x1b.sidelight.v1.ApplyResponse\x12R\n\x0bListFilters\x12 .sidelight.v1.ListFiltersRequest\x1a!.sidelight.v1.ListFiltersResponse\x12[\n\x0e\x44\x65scribeFilter\x12#.sidelight.v1.DescribeFilterRequest\x1a$.sidelight.v1.DescribeFilterResponse\x12X\n\rCheckPipeline\x12\".sidelight.v1.CheckPipelineRequest\x1a#.sidelight.v1.CheckPipelineResponse\x12X\n\rGetServerInfo\x12\".sidelight.v1.GetServerInfoRequest\x1a#.sidelight.v1.GetServerInfoResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsidelight/v1/frame_filter.proto\x12\x0csidelight.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x19sidelight/v1/assets.proto\x1a\x1csidelight/v1/catalogue.proto\x1a\x18sidelight/v1/image.proto\x1a\x1bsidelight/v1/pipeline.proto\x1a\x1asidelight/v1/session.proto\"\xf7\x01\n\x0c\x41pplyRequest\x12\"\n\x05image\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Image\x12*\n\x08pipeline\x18\x02 \x01(\x0b\x32\x16.sidelight.v1.PipelineH\x00\x12\x17\n\rpipeline_text\x18\x05 \x01(\tH\x00\x12(\n\x06output\x18\x03 \x01(\x0b\x32\x18.sidelight.v1.OutputSpec\x12\x13\n\x0b\x66rame_index\x18\x04 \x01(\x04\x12\x13\n\x0bparticipant\x18\x06 \x01(\t\x12\x17\n\x0f\x63\x61pture_time_ns\x18\x07 \x01(\x03\x42\x11\n\x0fpipeline_source\"\x8e\x01\n\rApplyResponse\x12\"\n\x05image\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Image\x12.\n\x0b\x64isposition\x18\x02 \x01(\x0e\x32\x19.sidelight.v1.Disposition\x12)\n\x06timing\x18\x03 \x01(\x0b\x32\x19.sidelight.v1.FrameTiming\";\n\x12ListFiltersRequest\x12\x10\n\x08\x63\x61tegory\x18\x01 \x01(\t\x12\x13\n\x0bparticipant\x18\x02 \x01(\t\"G\n\x13ListFiltersResponse\x12\x30\n\x07\x66ilters\x18\x01 \x03(\x0b\x32\x1f.sidelight.v1.FilterDescription\"%\n\x15\x44\x65scribeFilterRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x16\x44\x65scribeFilterResponse\x12/\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1f.sidelight.v1.FilterDescription\"\xea\x01\n\x14\x43heckPipelineRequest\x12*\n\x08pipeline\x18\x01 \x01(\x0b\x32\x16.sidelight.v1.PipelineH\x00\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12)\n\x06\x66ormat\x18\x03 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12\r\n\x05width\x18\x04 \x01(\r\x12\x0e\n\x06height\x18\x05 \x01(\r\x12-\n\x05\x63olor\x18\x06 \x01(\x0b\x32\x1e.sidelight.v1.ColorDescription\x12\x13\n\x0bparticipant\x18\x07 \x01(\tB\x08\n\x06source\"\xda\x01\n\x15\x43heckPipelineResponse\x12(\n\x08pipeline\x18\x01 \x01(\x0b\x32\x16.sidelight.v1.Pipeline\x12\x0c\n\x04text\x18\x02 \x01(\t\x12*\n\x06passes\x18\x03 \x03(\x0b\x32\x1a.sidelight.v1.CompiledPass\x12\x19\n\x11\x65stimated_cost_us\x18\x04 \x01(\r\x12\x16\n\x0eomitted_passes\x18\x05 \x01(\r\x12*\n\x07kernels\x18\x06 \x03(\x0b\x32\x19.sidelight.v1.KernelStage\"l\n\x0bKernelStage\x12\r\n\x05stage\x18\x01 \x01(\t\x12/\n\x06kernel\x18\x02 \x01(\x0b\x32\x1f.sidelight.v1.FilterDescription\x12\x1d\n\x15nanoseconds_per_pixel\x18\x03 \x01(\x01\"B\n\x0c\x43ompiledPass\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x66ilters\x18\x02 \x03(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\"\x16\n\x14GetServerInfoRequest\"\xaa\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12$\n\x06limits\x18\x02 \x01(\x0b\x32\x14.sidelight.v1.Limits\x12\x10\n\x08\x66\x65\x61tures\x18\x03 \x03(\t\x12 \n\x04load\x18\x04 \x01(\x0b\x32\x12.sidelight.v1.Load\x12\x17\n\x0finstruction_set\x18\x05 \x01(\t\x12\x32\n\ttransport\x18\x06 \x01(\x0b\x32\x1f.sidelight.v1.TransportSettings\x12/\n\x0c\x61sset_limits\x18\x07 \x01(\x0b\x32\x19.sidelight.v1.AssetLimits\x12(\n\x06\x63odecs\x18\x08 \x03(\x0b\x32\x18.sidelight.v1.VideoCodec\"@\n\x0cPlaceRequest\x12\r\n\x05group\x18\x01 \x01(\t\x12\x13\n\x0bparticipant\x18\x02 \x01(\t\x12\x0c\n\x04\x63ost\x18\x03 \x01(\x01\"S\n\rPlaceResponse\x12\x11\n\taddresses\x18\x01 \x03(\t\x12/\n\x0ctime_to_live\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"j\n\nVideoCodec\x12)\n\x06\x66ormat\x18\x01 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12\x0f\n\x07library\x18\x02 \x01(\t\x12\x0f\n\x07\x64\x65\x63odes\x18\x03 \x01(\x08\x12\x0f\n\x07\x65ncodes\x18\x04 \x01(\x08\"\x80\x03\n\x11TransportSettings\x12\x0f\n\x07profile\x18\x01 \x01(\t\x12\x19\n\x11max_message_bytes\x18\x02 \x01(\x04\x12\x1b\n\x13stream_window_bytes\x18\x03 \x01(\r\x12\x19\n\x11http2_frame_bytes\x18\x04 \x01(\r\x12\x1e\n\x16max_concurrent_streams\x18\x05 \x01(\r\x12\x1c\n\x14receive_buffer_bytes\x18\x06 \x01(\r\x12\x16\n\x0e\x66lush_delay_us\x18\x07 \x01(\r\x12\x13\n\x0b\x66lush_bytes\x18\x08 \x01(\r\x12\x31\n\x08\x65xecutor\x18\t \x01(\x0e\x32\x1f.sidelight.v1.TransportExecutor\x12\x13\n\x0b\x65vent_loops\x18\n \x01(\r\x12 \n\x18unix_socket_buffer_bytes\x18\x0b \x01(\r\x12\x32\n\tallocator\x18\x0c \x01(\x0b\x32\x1f.sidelight.v1.AllocatorSettings\"\x8e\x01\n\x11\x41llocatorSettings\x12\x1b\n\x13map_threshold_bytes\x18\x01 \x01(\x04\x12\x1c\n\x14trim_threshold_bytes\x18\x02 \x01(\x04\x12\x15\n\rtop_pad_bytes\x18\x03 \x01(\x04\x12\x0e\n\x06\x61renas\x18\x04 \x01(\r\x12\x17\n\x0fidle_release_ms\x18\x05 \x01(\r\"\xfb\x01\n\x04Load\x12\x10\n\x08sessions\x18\x01 \x01(\r\x12\x17\n\x0f\x63ompute_threads\x18\x02 \x01(\r\x12\x19\n\x11pool_bytes_in_use\x18\x03 \x01(\x04\x12\x17\n\x0fpool_bytes_idle\x18\x04 \x01(\x04\x12\x15\n\rpool_hit_rate\x18\x05 \x01(\x01\x12\x16\n\x0escheduler_load\x18\x06 \x01(\x01\x12#\n\x06\x66rames\x18\x07 \x01(\x0b\x32\x13.sidelight.v1.Stats\x12\x1b\n\x13shared_memory_bytes\x18\x08 \x01(\x04\x12\x0e\n\x06\x61ssets\x18\t \x01(\r\x12\x13\n\x0b\x61sset_bytes\x18\n \x01(\x04*~\n\x11TransportExecutor\x12\"\n\x1eTRANSPORT_EXECUTOR_UNSPECIFIED\x10\x00\x12\"\n\x1eTRANSPORT_EXECUTOR_EVENT_LOOPS\x10\x01\x12!\n\x1dTRANSPORT_EXECUTOR_CONCURRENT\x10\x02\x32\xbf\x04\n\x0b\x46rameFilter\x12G\n\x07Process\x12\x1b.sidelight.v1.ClientMessage\x1a\x1b.sidelight.v1.ServerMessage(\x01\x30\x01\x12@\n\x05\x41pply\x12\x1a.sidelight.v1.ApplyRequest\x1a\x1b.sidelight.v1.ApplyResponse\x12R\n\x0bListFilters\x12 .sidelight.v1.ListFiltersRequest\x1a!.sidelight.v1.ListFiltersResponse\x12[\n\x0e\x44\x65scribeFilter\x12#.sidelight.v1.DescribeFilterRequest\x1a$.sidelight.v1.DescribeFilterResponse\x12X\n\rCheckPipeline\x12\".sidelight.v1.CheckPipelineRequest\x1a#.sidelight.v1.CheckPipelineResponse\x12X\n\rGetServerInfo\x12\".sidelight.v1.GetServerInfoRequest\x1a#.sidelight.v1.GetServerInfoResponse\x12@\n\x05Place\x12\x1a.sidelight.v1.PlaceRequest\x1a\x1b.sidelight.v1.PlaceResponseb\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidelight.v1.frame_filter_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _TRANSPORTEXECUTOR._serialized_start=2687
-  _TRANSPORTEXECUTOR._serialized_end=2813
-  _APPLYREQUEST._serialized_start=190
-  _APPLYREQUEST._serialized_end=437
-  _APPLYRESPONSE._serialized_start=440
-  _APPLYRESPONSE._serialized_end=582
-  _LISTFILTERSREQUEST._serialized_start=584
-  _LISTFILTERSREQUEST._serialized_end=643
-  _LISTFILTERSRESPONSE._serialized_start=645
-  _LISTFILTERSRESPONSE._serialized_end=716
-  _DESCRIBEFILTERREQUEST._serialized_start=718
-  _DESCRIBEFILTERREQUEST._serialized_end=755
-  _DESCRIBEFILTERRESPONSE._serialized_start=757
-  _DESCRIBEFILTERRESPONSE._serialized_end=830
-  _CHECKPIPELINEREQUEST._serialized_start=833
-  _CHECKPIPELINEREQUEST._serialized_end=1067
-  _CHECKPIPELINERESPONSE._serialized_start=1070
-  _CHECKPIPELINERESPONSE._serialized_end=1288
-  _KERNELSTAGE._serialized_start=1290
-  _KERNELSTAGE._serialized_end=1398
-  _COMPILEDPASS._serialized_start=1400
-  _COMPILEDPASS._serialized_end=1466
-  _GETSERVERINFOREQUEST._serialized_start=1468
-  _GETSERVERINFOREQUEST._serialized_end=1490
-  _GETSERVERINFORESPONSE._serialized_start=1493
-  _GETSERVERINFORESPONSE._serialized_end=1791
-  _VIDEOCODEC._serialized_start=1793
-  _VIDEOCODEC._serialized_end=1899
-  _TRANSPORTSETTINGS._serialized_start=1902
-  _TRANSPORTSETTINGS._serialized_end=2286
-  _ALLOCATORSETTINGS._serialized_start=2289
-  _ALLOCATORSETTINGS._serialized_end=2431
-  _LOAD._serialized_start=2434
-  _LOAD._serialized_end=2685
-  _FRAMEFILTER._serialized_start=2816
-  _FRAMEFILTER._serialized_end=3325
+  _TRANSPORTEXECUTOR._serialized_start=2870
+  _TRANSPORTEXECUTOR._serialized_end=2996
+  _APPLYREQUEST._serialized_start=222
+  _APPLYREQUEST._serialized_end=469
+  _APPLYRESPONSE._serialized_start=472
+  _APPLYRESPONSE._serialized_end=614
+  _LISTFILTERSREQUEST._serialized_start=616
+  _LISTFILTERSREQUEST._serialized_end=675
+  _LISTFILTERSRESPONSE._serialized_start=677
+  _LISTFILTERSRESPONSE._serialized_end=748
+  _DESCRIBEFILTERREQUEST._serialized_start=750
+  _DESCRIBEFILTERREQUEST._serialized_end=787
+  _DESCRIBEFILTERRESPONSE._serialized_start=789
+  _DESCRIBEFILTERRESPONSE._serialized_end=862
+  _CHECKPIPELINEREQUEST._serialized_start=865
+  _CHECKPIPELINEREQUEST._serialized_end=1099
+  _CHECKPIPELINERESPONSE._serialized_start=1102
+  _CHECKPIPELINERESPONSE._serialized_end=1320
+  _KERNELSTAGE._serialized_start=1322
+  _KERNELSTAGE._serialized_end=1430
+  _COMPILEDPASS._serialized_start=1432
+  _COMPILEDPASS._serialized_end=1498
+  _GETSERVERINFOREQUEST._serialized_start=1500
+  _GETSERVERINFOREQUEST._serialized_end=1522
+  _GETSERVERINFORESPONSE._serialized_start=1525
+  _GETSERVERINFORESPONSE._serialized_end=1823
+  _PLACEREQUEST._serialized_start=1825
+  _PLACEREQUEST._serialized_end=1889
+  _PLACERESPONSE._serialized_start=1891
+  _PLACERESPONSE._serialized_end=1974
+  _VIDEOCODEC._serialized_start=1976
+  _VIDEOCODEC._serialized_end=2082
+  _TRANSPORTSETTINGS._serialized_start=2085
+  _TRANSPORTSETTINGS._serialized_end=2469
+  _ALLOCATORSETTINGS._serialized_start=2472
+  _ALLOCATORSETTINGS._serialized_end=2614
+  _LOAD._serialized_start=2617
+  _LOAD._serialized_end=2868
+  _FRAMEFILTER._serialized_start=2999
+  _FRAMEFILTER._serialized_end=3574
 # @@protoc_insertion_point(module_scope)

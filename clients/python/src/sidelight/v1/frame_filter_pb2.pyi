@@ -1,3 +1,4 @@
+from google.protobuf import duration_pb2 as _duration_pb2
 from sidelight.v1 import assets_pb2 as _assets_pb2
 from sidelight.v1 import catalogue_pb2 as _catalogue_pb2
 from sidelight.v1 import image_pb2 as _image_pb2
@@ -183,6 +184,24 @@ class Load(_message.Message):
     sessions: int
     shared_memory_bytes: int
     def __init__(self, sessions: _Optional[int] = ..., compute_threads: _Optional[int] = ..., pool_bytes_in_use: _Optional[int] = ..., pool_bytes_idle: _Optional[int] = ..., pool_hit_rate: _Optional[float] = ..., scheduler_load: _Optional[float] = ..., frames: _Optional[_Union[_session_pb2.Stats, _Mapping[str, object]]] = ..., shared_memory_bytes: _Optional[int] = ..., assets: _Optional[int] = ..., asset_bytes: _Optional[int] = ...) -> None: ...
+
+class PlaceRequest(_message.Message):
+    __slots__ = ["cost", "group", "participant"]
+    COST_FIELD_NUMBER: _ClassVar[int]
+    GROUP_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_FIELD_NUMBER: _ClassVar[int]
+    cost: float
+    group: str
+    participant: str
+    def __init__(self, group: _Optional[str] = ..., participant: _Optional[str] = ..., cost: _Optional[float] = ...) -> None: ...
+
+class PlaceResponse(_message.Message):
+    __slots__ = ["addresses", "time_to_live"]
+    ADDRESSES_FIELD_NUMBER: _ClassVar[int]
+    TIME_TO_LIVE_FIELD_NUMBER: _ClassVar[int]
+    addresses: _containers.RepeatedScalarFieldContainer[str]
+    time_to_live: _duration_pb2.Duration
+    def __init__(self, addresses: _Optional[_Iterable[str]] = ..., time_to_live: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...
 
 class TransportSettings(_message.Message):
     __slots__ = ["allocator", "event_loops", "executor", "flush_bytes", "flush_delay_us", "http2_frame_bytes", "max_concurrent_streams", "max_message_bytes", "profile", "receive_buffer_bytes", "stream_window_bytes", "unix_socket_buffer_bytes"]

@@ -1,0 +1,167 @@
+import GRPCCore
+import GRPCProtobuf
+import Logging
+import SidelightTransport
+import SidelightWire
+import SwiftProtobuf
+import Synchronization
+
+/// The loads of a fleet's servers, which it reads from them.
+///
+/// It keeps a call open to every address of the configured names. A server that does not report is
+/// left out: it drains, is gone, or hangs.
+final class PeerLoads: Sendable {
+  private struct Report {
+    var load: Double
+    var received: Duration
+  }
+
+  private struct State {
+    /// The addresses of the names, by the name.
+    var addresses: [Address: Set<Address>] = [:]
+    var reports: [Address: Report] = [:]
+  }
+
+  /// The time between two look-ups of the names, and after a failed call.
+  private static let lookupInterval = Duration.seconds(5)
+  private static let retryDelay = Duration.seconds(1)
+  /// The time for which a report counts.
+  private static let lifetime = Duration.seconds(5)
+
+  private let names: [Address]
+  private let tls: ServerTLS?
+  private let clock: SessionClock
+  private let logger: Logger
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - names: The configured addresses.
+  ///   - tls: The TLS of this server, whose certificate it presents. Servers' certificates must be
+  ///     signed by `clientAuthorities`, if they are set, else by the system's authorities. `nil`
+  ///     disables TLS.
+  init(_ names: [Address], tls: ServerTLS?, clock: SessionClock, logger: Logger) {
+    self.names = names
+    self.tls = tls
+    self.clock = clock
+    self.logger = logger
+  }
+
+  /// The servers that report their load, in the order of their addresses.
+  var current: [Placement.Peer] {
+    let now = self.clock.now()
+    return self.state.withLock { state in
+      state.reports.filter { now - $0.value.received <= Self.lifetime }
+        .map { Placement.Peer(address: $0.key.description, load: $0.value.load) }
+    }.sorted { $0.address < $1.address }
+  }
+
+  /// Reads the loads until the task is cancelled.
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      for name in Set(self.names) {
+        group.addTask { await self.run(name) }
+      }
+    }
+  }
+
+  /// Follows the addresses of a name.
+  private func run(_ name: Address) async {
+    do {
+      try await Dialer.withDialer(
+        TransportConfiguration(), tls: self.clientTLS(for: name), interceptors: [],
+        isConnectionError: { _ in false }
+      ) { dialer in
+        await withDiscardingTaskGroup { group in
+          while !Task.isCancelled {
+            for address in await self.lookUp(name) {
+              group.addTask { await self.follow(address, of: name, dialer) }
+            }
+            await self.clock.wait(Self.lookupInterval)
+          }
+        }
+      }
+    } catch {
+      self.logger.error("peer not read", metadata: ["peer": "\(name)", "reason": "\(error)"])
+    }
+  }
+
+  private func clientTLS(for name: Address) -> ClientTLS? {
+    guard let tls, case .tcp(let host, _) = name else { return nil }
+    var client = ClientTLS()
+    client.authorities = tls.clientAuthorities
+    client.certificateChain = tls.certificateChain
+    client.privateKey = tls.privateKey
+    client.serverName = host.isIPAddress ? nil : host
+    return client
+  }
+
+  /// Returns the addresses that are new. If the name cannot be looked up, all stay.
+  private func lookUp(_ name: Address) async -> Set<Address> {
+    let addresses: Set<Address>
+    do {
+      addresses = Set(try await name.resolved())
+    } catch {
+      self.logger.debug("peer not found", metadata: ["peer": "\(name)", "reason": "\(error)"])
+      return []
+    }
+    return self.state.withLock { state in
+      let known = state.addresses.updateValue(addresses, forKey: name) ?? []
+      return addresses.subtracting(known)
+    }
+  }
+
+  private func isListed(_ address: Address, of name: Address) -> Bool {
+    self.state.withLock { $0.addresses[name]?.contains(address) ?? false }
+  }
+
+  /// Reads the loads of one server as long as the name has its address.
+  private func follow(_ address: Address, of name: Address, _ dialer: Dialer) async {
+    while !Task.isCancelled, self.isListed(address, of: name) {
+      do {
+        try await self.read(address, of: name, dialer)
+      } catch {
+        self.logger.debug(
+          "peer not read", metadata: ["peer": "\(address)", "reason": "\(error)"])
+      }
+      self.state.withLock { _ = $0.reports.removeValue(forKey: address) }
+      await self.clock.wait(Self.retryDelay)
+    }
+  }
+
+  /// Reads the loads of one server until the call ends, or no report has come for some time.
+  private func read(_ address: Address, of name: Address, _ dialer: Dialer) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        try await dialer.withConnection(to: address) { connection in
+          try await Xds_Service_Orca_V3_OpenRcaService.Client(wrapping: connection)
+            .streamCoreMetrics(.with { $0.reportInterval = .init(seconds: 1) }) { response in
+              for try await report in response.messages {
+                self.record(report.applicationUtilization, of: address)
+              }
+            }
+        }
+      }
+      group.addTask {
+        repeat {
+          await self.clock.wait(Self.lifetime)
+        } while !Task.isCancelled && self.isListed(address, of: name) && self.isFresh(address)
+      }
+      defer { group.cancelAll() }
+      _ = try await group.next()
+    }
+  }
+
+  private func record(_ load: Double, of address: Address) {
+    // A load of zero would be an unlimited weight.
+    guard load.isFinite, load > 0 else { return }
+    let report = Report(load: load, received: self.clock.now())
+    self.state.withLock { $0.reports[address] = report }
+  }
+
+  private func isFresh(_ address: Address) -> Bool {
+    let now = self.clock.now()
+    return self.state.withLock { state in
+      state.reports[address].map { now - $0.received <= Self.lifetime } ?? false
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import GRPCCore
+import GRPCProtobuf
+import ServiceLifecycle
+import SidelightWire
+import SwiftProtobuf
+
+/// `xds.service.orca.v3.OpenRcaService`, for proxies and servers that balance by load (ORCA).
+struct LoadReportService: Xds_Service_Orca_V3_OpenRcaService.SimpleServiceProtocol {
+  /// The time between two reports; callers need no credentials.
+  static let intervals = Duration.milliseconds(250) ... .seconds(3600)
+
+  private let engine: Engine
+
+  init(engine: Engine) {
+    self.engine = engine
+  }
+
+  /// Sends the load at once and after each interval: the nearest to the requested one of
+  /// ``intervals``, 1 s by default. Ends with UNAVAILABLE when the server shuts down.
+  func streamCoreMetrics(
+    request: Xds_Service_Orca_V3_OrcaLoadReportRequest,
+    response: RPCWriter<Xds_Data_Orca_V3_OrcaLoadReport>, context: ServerContext
+  ) async throws {
+    let requested = request.reportInterval
+    let duration =
+      request.hasReportInterval
+      ? .seconds(requested.seconds) + .nanoseconds(Int64(requested.nanos)) : Duration.seconds(1)
+    let interval = min(max(duration, Self.intervals.lowerBound), Self.intervals.upperBound)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      // Handlers must watch for cancellation: gRPC doesn't end them on a disconnect or a shutdown.
+      group.addTask { try? await context.cancellation.cancelled }
+      group.addTask {
+        while !Task.isCancelled {
+          try await response.write(
+            .with {
+              $0.applicationUtilization = self.engine.reportedLoad
+              // Receivers divide it by the load to get a weight, Envoy a whole number. Sessions per
+              // second would give more sessions to servers that get many.
+              $0.rpsFractional = 1000
+            })
+          await self.engine.clock.wait(interval)
+        }
+      }
+      _ = try await group.next()
+      group.cancelAll()
+    }
+    if Task.isShuttingDownGracefully {
+      throw GoogleRPCStatus.shuttingDown
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import SidelightServer
+import Testing
+
+/// The choice of the sessions that leave a hot server.
+@Suite struct RebalancerTests {
+  static let peers = [
+    Placement.Peer(address: "a:1", load: 0.2), Placement.Peer(address: "b:1", load: 0.7),
+  ]
+
+  static func sessions(_ count: Int, work: Double = 0.01) -> [Rebalancer.Session] {
+    (0 ..< count).map {
+      Rebalancer.Session(number: UInt64($0), age: .seconds(300), work: work)
+    }
+  }
+
+  /// The moves of each second.
+  static func moves(
+    seconds: Range<Int>, load: Double = 0.9, _ sessions: [Rebalancer.Session],
+    peers: [Placement.Peer] = peers, _ rebalancer: inout Rebalancer
+  ) -> [Int: [Rebalancer.Move]] {
+    seconds.reduce(into: [:]) { result, second in
+      let moves = rebalancer.step(
+        load: load, sessions: sessions, peers: peers, at: .seconds(second))
+      if !moves.isEmpty { result[second] = moves }
+    }
+  }
+
+  @Test(arguments: [(100, 5), (10, 1), (39, 1), (40, 2)])
+  func `one in twenty sessions, at least one, moves a minute, after 20 s of a high load`(
+    count: Int, expected: Int
+  ) {
+    var rebalancer = Rebalancer(.init())
+    let moves = Self.moves(seconds: 0 ..< 130, Self.sessions(count), &rebalancer)
+    #expect(moves.keys.sorted() == [20, 80])
+    #expect(moves.values.allSatisfy { $0.count == expected })
+    #expect(moves.values.joined().allSatisfy { $0.address == "a:1" }, "b has no room")
+  }
+
+  @Test func `a short peak moves no session`() {
+    var rebalancer = Rebalancer(.init())
+    for start in stride(from: 0, to: 200, by: 20) {
+      #expect(Self.moves(seconds: start ..< start + 19, Self.sessions(9), &rebalancer).isEmpty)
+      let calm = Self.moves(
+        seconds: start + 19 ..< start + 20, load: 0.8, Self.sessions(9), &rebalancer)
+      #expect(calm.isEmpty)
+    }
+  }
+
+  @Test(arguments: [[], [0.6], [0.65, 0.95]]) func `sessions stay while others have no room`(
+    loads: [Double]
+  ) {
+    var rebalancer = Rebalancer(.init())
+    let peers = loads.map { Placement.Peer(address: "\($0)", load: $0) }
+    let moves = Self.moves(seconds: 0 ..< 100, Self.sessions(50), peers: peers, &rebalancer)
+    #expect(moves.isEmpty)
+  }
+
+  @Test func `costly sessions move first, unless they would make the other server hot`() {
+    var sessions = Self.sessions(3)
+    sessions[0].work = 0.6
+    sessions[1].work = 0.3
+    var rebalancer = Rebalancer(.init())
+    let moves = Self.moves(seconds: 0 ..< 21, sessions, &rebalancer)
+    #expect(moves[20]?.map(\.number) == [1])
+  }
+
+  @Test func `new, idle and unable sessions stay`() {
+    var sessions = Self.sessions(4)
+    sessions[0].age = .seconds(59)
+    sessions[1].work = 0
+    sessions[2].canMove = false
+    var rebalancer = Rebalancer(.init())
+    let moves = Self.moves(seconds: 0 ..< 21, sessions, &rebalancer)
+    #expect(moves[20]?.map(\.number) == [3])
+  }
+
+  @Test func `a group moves to one server as a whole, and counts for several minutes`() {
+    var sessions = Self.sessions(4)
+    for index in 0 ..< 3 { sessions[index].group = "room" }
+    var rebalancer = Rebalancer(.init())
+    let peers = [0.2, 0.2, 0.2].enumerated().map {
+      Placement.Peer(address: "\($0)", load: $1)
+    }
+    let moves = Self.moves(seconds: 0 ..< 202, sessions, peers: peers, &rebalancer)
+    #expect(moves[20]?.map(\.number).sorted() == [0, 1, 2])
+    #expect(Set(moves[20]?.map(\.address) ?? []).count == 1)
+    #expect(moves.keys.sorted() == [20, 200])
+    // One session that cannot move keeps the group here.
+    sessions[1].canMove = false
+    rebalancer = Rebalancer(.init())
+    let stayed = Self.moves(seconds: 0 ..< 21, sessions, peers: peers, &rebalancer)
+    #expect(stayed[20]?.map(\.number) == [3])
+  }
+}
+
+/// The load that a server reports.
+@Suite struct ReportedLoadTests {
+  static func load(_ work: Double, _ sessions: [(seconds: Int, work: Double)]) -> Double {
+    ReportedLoad(
+      work: work,
+      sessions: sessions.map { .init(age: .seconds($0.seconds), work: $0.work) }
+    ).value
+  }
+
+  @Test func `an idle server has a load, so it does not get every session`() {
+    #expect(Self.load(0, []) == 0.05)
+    #expect(Self.load(0.4, []) == 0.4)
+    #expect(Self.load(1.5, []) == 1.5)
+  }
+
+  @Test func `a new session counts as much as the others' mean, until its work is known`() {
+    let settled = [(60, 0.1), (60, 0.3)]
+    #expect(Self.load(0.4, settled) == 0.4)
+    #expect(abs(Self.load(0.4, settled + [(1, 0)]) - 0.6) < 1e-9)
+    #expect(abs(Self.load(0.45, settled + [(4, 0.05)]) - 0.6) < 1e-9)
+    #expect(Self.load(0.45, [(60, 0.1), (60, 0.3), (5, 0.05)]) == 0.45)
+    #expect(Self.load(0.9, settled + [(1, 0.5)]) == 0.9, "it has more than the mean")
+  }
+
+  @Test func `new sessions of an idle server have a usual load`() {
+    #expect(Self.load(0, (0 ..< 64).map { _ in (0, 0) }) == 1)
+  }
+}
