@@ -1,8 +1,9 @@
 import Foundation
-import GRPCCore
+package import GRPCCore
 @_exported public import SidelightKernels
-import SidelightTransport
+package import SidelightTransport
 @_exported public import SidelightWire
+package import SidelightWire
 import SwiftProtobuf
 public import Tracing
 
@@ -203,6 +204,21 @@ public enum StillFormat: Sendable, Hashable {
         $0.output.jpegQuality = UInt32(clamping: quality)
         $0.output.jpegSubsampling = keepsFullChroma ? .chromaSubsampling444 : .chromaSubsampling420
       }
+    }
+  }
+}
+
+/// The service for operators, on a connection.
+package typealias SessionsServiceClient = Sidelight_V1_Sessions.Client<Dialer.ClientTransport>
+
+extension SidelightClient {
+  /// Runs a closure with the service for operators at the first address.
+  package func withSessionsService<Result: Sendable>(
+    _ body: @Sendable (SessionsServiceClient, CallOptions) async throws -> Result
+  ) async throws -> Result {
+    let options = self.dialer.callOptions
+    return try await self.dialer.withConnection(to: self.addresses[0]) { connection in
+      try await body(Sidelight_V1_Sessions.Client(wrapping: connection), options)
     }
   }
 }
