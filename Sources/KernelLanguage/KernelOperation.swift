@@ -161,14 +161,6 @@ enum KernelOperation: UInt8, CaseIterable {
   }
 }
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// Functions of the mathematical library in double precision, for the definitions of operations.
 enum KernelMath {
   static func power2(_ x: Double) -> Double { exp2(x) }

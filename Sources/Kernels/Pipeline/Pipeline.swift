@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CKernels
 
 /// Stages in order, as a caller requests them. A pipeline is not checked against a catalogue;
 /// ``FilterCatalogue/resolve(_:)`` does that.

@@ -1,12 +1,5 @@
+import CKernels
 package import SidelightKernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The position of a face in a picture: the square that ``DetectedFace`` defines.
 package struct FaceBox: Sendable, Hashable {
@@ -35,11 +28,6 @@ package struct FaceBox: Sendable, Hashable {
   package func point(u: Double, v: Double) -> PicturePoint {
     self.center
       + PicturePoint(x: (u - 0.5) * self.size, y: (v - 0.5) * self.size).turned(by: self.roll)
-  }
-
-  /// Returns the box in another scale of the picture, for example the frame's.
-  package func scaled(by factor: Double) -> FaceBox {
-    FaceBox(center: factor * self.center, size: factor * self.size, roll: self.roll)
   }
 
   /// Returns the box after a movement.

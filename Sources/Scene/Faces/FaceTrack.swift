@@ -12,10 +12,6 @@ struct FaceTrack: Sendable {
 
   /// The part of the way that a detection moves a face that optical flow follows.
   static let pull = 0.35
-  /// The part of the way that a pair of eyes turns a face.
-  static let eyePull = 0.2
-  /// The largest angle between the line of the eyes and the face, in radians: 15 degrees.
-  static let eyeLimit = 15 * Double.pi / 180
   /// The largest change of size since the last detection that flow may report, in either direction.
   static let maximumDrift = 2.0
   /// The number of frames to keep positions for, for searches that take long.
@@ -169,16 +165,6 @@ struct FaceTrack: Sendable {
   mutating func miss(in frame: UInt64) {
     self.missed.append(frame)
     self.confidence *= 0.85
-  }
-
-  /// Turns the face a part of the way to the line through its eyes, if the line is close to level
-  /// with the face.
-  mutating func turn(towardsEyes left: PicturePoint, _ right: PicturePoint) {
-    let line = right - left
-    guard line.isFinite, line.length > 0 else { return }
-    let turn = normalizedAngle(line.angle - self.box.roll)
-    guard abs(turn) <= Self.eyeLimit else { return }
-    self.box.roll = normalizedAngle(self.box.roll + Self.eyePull * turn)
   }
 
   /// Filters the position and returns the face of this frame.

@@ -233,12 +233,6 @@ package struct FaceTracker: Sendable {
     }
   }
 
-  /// Turns a face towards the line through its eyes, for finders that locate eyes only.
-  package mutating func record(eyesOf face: FaceID, left: PicturePoint, right: PicturePoint) {
-    guard let index = self.tracks.firstIndex(where: { $0.id == face }) else { return }
-    self.tracks[index].turn(towardsEyes: left, right)
-  }
-
   /// Ends the frame: drops, merges and filters faces.
   package mutating func finish() -> FaceReport {
     defer {

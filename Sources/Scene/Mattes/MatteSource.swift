@@ -1,12 +1,5 @@
+import CKernels
 package import SidelightKernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The part of every pixel that belongs to a person, at a low resolution.
 public struct MatteEstimate: Sendable, Equatable {

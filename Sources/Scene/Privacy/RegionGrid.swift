@@ -1,13 +1,6 @@
+import CKernels
 import SidelightKernels
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The mosaic of a covered region on one plane of a frame: the cells of samples, and the samples of
 /// rows that the region covers.

@@ -1,12 +1,5 @@
+import CKernels
 package import SidelightKernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// An image that is drawn on faces.
 struct StickerOperation: SceneOperation, StagedRequest {

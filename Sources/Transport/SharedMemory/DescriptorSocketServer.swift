@@ -2,14 +2,6 @@ import Foundation
 package import Logging
 import SidelightWire
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// The server side of the descriptor socket: passes the memory of rings to clients.
 ///
 /// It runs on a separate thread: only `sendmsg` passes a descriptor, the event loops do not call

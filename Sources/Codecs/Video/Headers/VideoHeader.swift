@@ -16,9 +16,6 @@ struct BitReader {
   /// Whether more bits were read than there are.
   var isExhausted: Bool { self.position > 8 * self.bytes.count }
 
-  /// The number of bits that are left; 0 past the end.
-  var bitsLeft: Int { max(0, 8 * self.bytes.count - self.position) }
-
   /// Reads one bit.
   mutating func flag() -> Bool {
     let (byte, bit) = (self.position >> 3, self.position & 7)

@@ -1,13 +1,5 @@
 import CKernels
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// An affine map of the picture within its frame.
 struct AffineTransform: CatalogueFilter {
   static let description = FilterDescription(
