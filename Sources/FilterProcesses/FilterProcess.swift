@@ -1,6 +1,5 @@
 import CFilterProcess
 import Foundation
-import GRPCCore
 import Logging
 import SidelightKernels
 import SidelightWire

@@ -1,5 +1,4 @@
 import CKernels
-import SidelightKernels
 
 /// An operation of kernel programs on single numbers.
 enum KernelOperation: UInt8, CaseIterable {

@@ -1,5 +1,4 @@
 import Crypto
-import GRPCCore
 import SidelightCodecs
 import SidelightKernelLanguage
 import SidelightKernels

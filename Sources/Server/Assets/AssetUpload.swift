@@ -1,6 +1,5 @@
 import SidelightKernels
 import SidelightWire
-import SwiftProtobuf
 
 /// The state of an upload. A pure state machine.
 ///

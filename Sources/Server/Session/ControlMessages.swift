@@ -1,6 +1,5 @@
 import SidelightKernels
 import SidelightWire
-import SwiftProtobuf
 
 /// A change to the session's pipeline requested by a client: `select`, `update` or `activate`.
 struct PipelineChange {

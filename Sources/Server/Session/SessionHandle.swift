@@ -1,6 +1,4 @@
 import Foundation
-import GRPCCore
-import Logging
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf

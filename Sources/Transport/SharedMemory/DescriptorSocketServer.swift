@@ -1,6 +1,5 @@
 import Foundation
 package import Logging
-import SidelightWire
 
 /// The server side of the descriptor socket: passes the memory of rings to clients.
 ///

@@ -3,7 +3,6 @@ import Foundation
 import GRPCCore
 import GRPCProtobuf
 import NIOCore
-import SidelightWire
 
 /// The call of a WebSocket, as its handshake describes it.
 struct WebSocketCall {

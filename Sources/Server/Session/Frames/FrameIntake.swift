@@ -5,7 +5,6 @@ import SidelightCodecs
 import SidelightKernels
 import SidelightTransport
 import SidelightWire
-import SwiftProtobuf
 
 /// Takes valid pictures to the mailbox of a session: chooses their pipeline, offers them to
 /// analyses, and drops or sends back those that need no turn.

@@ -1,5 +1,4 @@
 import DequeModule
-import GRPCCore
 import GRPCProtobuf
 import SidelightCodecs
 import SidelightKernels
