@@ -158,7 +158,8 @@ struct StillImageHandler: Sendable {
   ) throws(FieldViolation) -> FrameGeometry {
     let format = request.format == .unspecified ? .i420 : PixelFormat(request.format)
     guard let format else {
-      throw FieldViolation(field: "format", reason: "\(request.format) is no raw pixel format")
+      throw FieldViolation(
+        field: "format", reason: "is \(request.format), which is not a raw pixel format")
     }
     let size = try self.engine.admission.frameLimits.check(
       width: request.width == 0 ? 1280 : request.width,

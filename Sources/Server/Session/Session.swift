@@ -492,7 +492,6 @@ struct Session: Sendable {
 
   /// Returns 64 random bits as text: unique enough for logs, and not guessable.
   private static func makeID() -> String {
-    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+    String(hexadecimal: UInt64.random(in: .min ... .max))
   }
 }

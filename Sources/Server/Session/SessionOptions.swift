@@ -63,7 +63,8 @@ struct SessionOptions: Sendable {
       case .keepOldest: .keepOldest
       case .neverDrop: .neverDrop
       case .UNRECOGNIZED(let value):
-        throw FieldViolation(field: "open.drop_policy", reason: "\(value) is no drop policy")
+        throw FieldViolation(
+          field: "open.drop_policy", reason: "is \(value), which is not a drop policy")
       }
     guard open.mailboxDepth <= 64 else {
       throw FieldViolation(
@@ -188,8 +189,7 @@ extension Duration {
   init(
     _ wire: Google_Protobuf_Duration, field: String, in range: ClosedRange<Duration>
   ) throws(FieldViolation) {
-    let duration = Duration(
-      secondsComponent: wire.seconds, attosecondsComponent: Int64(wire.nanos) * 1_000_000_000)
+    let duration = Duration(wire)
     guard range.contains(duration) else {
       throw FieldViolation(
         field: field,

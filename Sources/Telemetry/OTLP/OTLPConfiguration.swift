@@ -141,7 +141,7 @@ private struct EnvironmentReader {
   func choice(_ name: String?, of known: [String]) -> String? {
     guard let name, let value = self[name]?.lowercased() else { return nil }
     if known.contains(value) { return value }
-    self.warn("\(name) is none of \(known.joined(separator: ", ")) and is ignored")
+    self.warn("\(name) is not one of \(known.joined(separator: ", ")) and is ignored")
     return nil
   }
 

@@ -198,7 +198,7 @@ public struct AddressError: Error, Sendable, Hashable, CustomStringConvertible {
   public let reason: String
 
   /// The text and its error.
-  public var description: String { "'\(self.text)' is no address: \(self.reason)" }
+  public var description: String { "'\(self.text)' is not an address: \(self.reason)" }
 }
 
 /// A setting whose value is out of its range.
