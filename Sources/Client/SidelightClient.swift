@@ -3,7 +3,6 @@ package import GRPCCore
 @_exported public import SidelightKernels
 package import SidelightTransport
 @_exported public import SidelightWire
-package import SidelightWire
 import SwiftProtobuf
 public import Tracing
 

@@ -1,5 +1,4 @@
 public import SidelightKernels
-import SidelightScene
 
 // Finders and mattes of a program are types of scenes.
 @_exported public import SidelightScene

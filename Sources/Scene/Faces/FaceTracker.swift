@@ -1,4 +1,4 @@
-package import SidelightKernels
+import SidelightKernels
 
 /// The faces of a session: a state machine that joins optical flow, searches for known faces and
 /// searches of the whole picture, and that plans which search comes next.

@@ -111,11 +111,6 @@ private struct EnvironmentReader {
   let environment: [String: String]
   let warn: (String) -> Void
 
-  init(environment: [String: String], warn: @escaping (String) -> Void) {
-    self.environment = environment
-    self.warn = warn
-  }
-
   /// The value of a variable. `nil` if it is not set or empty.
   subscript(name: String) -> String? {
     self.environment[name].flatMap { $0.isEmpty ? nil : $0 }
