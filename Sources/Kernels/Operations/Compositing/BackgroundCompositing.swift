@@ -132,7 +132,7 @@ package enum Composition: Sendable, Hashable {
   private func reference(
     _ pixel: SIMD4<Double>, _ other: SIMD4<Double>, isOpaque: Bool
   ) -> SIMD4<Double> {
-    let own = SIMD4(pixel.x * pixel.w, pixel.y * pixel.w, pixel.z * pixel.w, pixel.w)
+    let own = pixel.premultiplied
     let result =
       switch self {
       case .over: own + other * (1 - own.w)
@@ -140,9 +140,7 @@ package enum Composition: Sendable, Hashable {
       case .multiply: own * other
       case .screen: own + other - own * other
       }
-    guard !isOpaque else { return result }
-    guard result.w > 0 else { return .zero }
-    return SIMD4(result.x / result.w, result.y / result.w, result.z / result.w, result.w)
+    return result.straight(isOpaque: isOpaque)
   }
 
   private var row: sl_composition {
