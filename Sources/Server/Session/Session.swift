@@ -1,4 +1,3 @@
-import AsyncAlgorithms
 import GRPCCore
 import GRPCProtobuf
 import ServiceLifecycle
@@ -369,7 +368,9 @@ struct Session: Sendable {
   }
 
   private func sendStatistics(every interval: Duration) async {
-    for await _ in self.engine.clock.ticks(every: interval) {
+    while true {
+      await self.engine.clock.wait(interval)
+      guard !Task.isCancelled else { return }
       self.outcomes.pushNotice { counts in
         .message(.with { $0.stats = self.handle.stats(counts, isFinal: false) })
       }
