@@ -9,7 +9,7 @@ import SidelightScene
 /// colour is a colour matrix, which folds with its neighbours in the pipeline. Other kernels of one
 /// pixel join the strips of their neighbours, and kernels that read other pixels are separate
 /// passes.
-struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter {
+struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "kernel",
     summary: "Computes each pixel by a function that is given as text.",
@@ -57,10 +57,6 @@ struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter {
   }
 
   var warps: Bool { self.filter?.text.syntax.passes.contains(where: \.isWarp) ?? false }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
-  }
 
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     self.filter?.nodes(for: geometry, in: space) ?? []
@@ -173,7 +169,7 @@ package enum KernelCatalogue {
 
 /// A kernel with the values of its parameters: a filter of the catalogue, or the content of the
 /// filter `kernel`.
-struct KernelFilter: AdjustableFilter {
+struct KernelFilter: AdjustableFilter, SpaceDependentFilter {
   let text: KernelText
   private let arguments: Arguments
 
@@ -186,10 +182,6 @@ struct KernelFilter: AdjustableFilter {
 
   /// Returns the same kernel with other parameter values.
   func with(_ arguments: Arguments) -> KernelFilter { KernelFilter(self.text, arguments) }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
-  }
 
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     // An asset may have been replaced since; parameters that it did not have are at their defaults.

@@ -45,6 +45,16 @@ extension CatalogueFilter {
   public var description: FilterDescription { Self.description }
 }
 
+/// A filter that brings in pictures or needs gamma-encoded colour: it implements
+/// ``Filter/nodes(for:in:)`` alone.
+package protocol SpaceDependentFilter: Filter {}
+
+extension SpaceDependentFilter {
+  package func nodes(for geometry: FrameGeometry) -> [FilterNode] {
+    self.nodes(for: geometry, in: .sRGBGamma)
+  }
+}
+
 /// A filter that can take other parameter values at less cost than being created again.
 package protocol AdjustableFilter: Filter {
   /// Returns the same filter with other parameter values.

@@ -49,7 +49,7 @@ struct ScreenBlendMode: BackgroundCompositing {
 }
 
 /// The common part of the filters that composite the picture with a background image.
-protocol BackgroundCompositing: CatalogueFilter {
+protocol BackgroundCompositing: CatalogueFilter, SpaceDependentFilter {
   static var composition: Composition { get }
 
   var settings: BackgroundSettings { get }
@@ -67,10 +67,6 @@ struct BackgroundSettings: Sendable {
 }
 
 extension BackgroundCompositing {
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
-  }
-
   /// The nodes in a working space: the background is converted to it.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     guard

@@ -1,7 +1,7 @@
 import CKernels
 
 /// A composition of the picture and a background, weighted by a mask.
-struct BlendWithMask: CatalogueFilter {
+struct BlendWithMask: CatalogueFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "blendWithMask",
     summary: "Shows the picture where a mask is white, and a background where it is black.",
@@ -29,10 +29,6 @@ struct BlendWithMask: CatalogueFilter {
     self.background = Backdrop("backgroundImage", of: arguments)
     self.mask = arguments.image("maskImage")
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
-  }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: the background is converted to it. The mask is not, because it

@@ -1,7 +1,7 @@
 import CKernels
 
 /// The replacement of dark or bright pixels by a background.
-struct LumaKey: CatalogueFilter {
+struct LumaKey: CatalogueFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "lumaKey",
     summary: "Replaces dark or bright pixels by an image, the source frame, a colour or nothing.",
@@ -51,10 +51,6 @@ struct LumaKey: CatalogueFilter {
     self.background = Backdrop("backgroundImage", of: arguments)
     self.color = arguments.color("backgroundColor")
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .fill
-  }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: the background image is converted to it.
