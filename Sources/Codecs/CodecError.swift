@@ -4,31 +4,25 @@ public import SidelightKernels
 public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Value: String, Sendable {
-      case unknownFormat, truncated, corrupt, unsupported, limitExceeded, invalidOption, failed
-      case missingReference
-    }
-    private let value: Value
+    /// The name of the code.
+    public let description: String
 
     /// The bytes are not in a supported format.
-    public static let unknownFormat = Code(value: .unknownFormat)
+    public static let unknownFormat = Code(description: "unknownFormat")
     /// The file ends before the end of the picture.
-    public static let truncated = Code(value: .truncated)
+    public static let truncated = Code(description: "truncated")
     /// The file violates its format.
-    public static let corrupt = Code(value: .corrupt)
+    public static let corrupt = Code(description: "corrupt")
     /// The file may be valid, but its kind is not supported: CMYK, 12 bits, lossless JPEG.
-    public static let unsupported = Code(value: .unsupported)
+    public static let unsupported = Code(description: "unsupported")
     /// The picture exceeds the ``ImageLimits``. The codec did not allocate memory for it.
-    public static let limitExceeded = Code(value: .limitExceeded)
+    public static let limitExceeded = Code(description: "limitExceeded")
     /// An option of the encoder is out of range.
-    public static let invalidOption = Code(value: .invalidOption)
+    public static let invalidOption = Code(description: "invalidOption")
     /// The underlying library failed; the message has its reason, usually a lack of memory.
-    public static let failed = Code(value: .failed)
+    public static let failed = Code(description: "failed")
     /// The picture is predicted from a picture that is missing or damaged. A key frame helps.
-    package static let missingReference = Code(value: .missingReference)
-
-    /// The name of the code.
-    public var description: String { self.value.rawValue }
+    package static let missingReference = Code(description: "missingReference")
   }
 
   /// The kind of error.
