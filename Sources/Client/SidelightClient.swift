@@ -36,10 +36,6 @@ public struct SidelightClient: Sendable {
   ///
   /// - Parameters:
   ///   - address: The server's address.
-  ///   - transport: The options of the transport.
-  ///   - security: The options of encryption and authentication.
-  ///   - tracer: The tracer whose context travels in frames. `nil` uses the tracer of
-  ///     `InstrumentationSystem`.
   ///   - body: The closure. The client is valid until it returns.
   /// - Throws: `ConfigurationError` if a setting of `transport` or `security` is out of its range;
   ///   the error of `body`.
