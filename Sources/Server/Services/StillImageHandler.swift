@@ -45,7 +45,7 @@ struct StillImageHandler: Sendable {
       let span = ServiceContext.current?[CurrentCallSpan.self]
       span?.attributes["sidelight.participant"] = caller.participant
     }
-    let pipeline = try RequestedPipeline(request.pipelineSource)
+    let pipeline = try RequestedPipeline(request)
     let output: OutputShape
     do throws(FieldViolation) {
       output = try OutputShape(request.output, limits: admission.frameLimits, allowsPNG: true)

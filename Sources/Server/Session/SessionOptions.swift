@@ -134,7 +134,7 @@ struct SessionOptions: Sendable {
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     self.allowedFilters = try .allowed(open.allowedFilters, field: "open.allowed_filters")
     do throws(FieldViolation) {
-      self.pipeline = try RequestedPipeline(open.pipelineSource)
+      self.pipeline = try RequestedPipeline(open)
     } catch {
       throw error.within("open")
     }

@@ -70,48 +70,25 @@ package struct RequestedPipeline: Sendable {
 
 // MARK: Requests
 
+/// A message with an optional pipeline, as a message or as text. The empty text is the empty
+/// pipeline.
+package protocol PipelineRequest {
+  var pipeline: Sidelight_V1_Pipeline { get }
+  var pipelineText: String { get }
+}
+
+extension Sidelight_V1_Open: PipelineRequest {}
+extension Sidelight_V1_Output: PipelineRequest {}
+extension Sidelight_V1_Select: PipelineRequest {}
+extension Sidelight_V1_ApplyRequest: PipelineRequest {}
+
 extension RequestedPipeline {
-  /// Reads the pipeline of a message, by default the empty pipeline.
-  package init(
-    _ source: Sidelight_V1_Open.OneOf_PipelineSource?
-  ) throws(FieldViolation) {
-    switch source {
-    case .pipeline(let message)?: try self.init(message)
-    case .pipelineText(let text)?: try self.init(text: text)
-    case nil: try self.init(Sidelight_V1_Pipeline())
-    }
-  }
-
-  /// Reads the pipeline of an output, by default the empty pipeline.
-  package init(
-    _ source: Sidelight_V1_Output.OneOf_PipelineSource?
-  ) throws(FieldViolation) {
-    switch source {
-    case .pipeline(let message)?: try self.init(message)
-    case .pipelineText(let text)?: try self.init(text: text)
-    case nil: try self.init(Sidelight_V1_Pipeline())
-    }
-  }
-
-  /// Reads the pipeline of a message, by default the empty pipeline.
-  package init(
-    _ source: Sidelight_V1_Select.OneOf_PipelineSource?
-  ) throws(FieldViolation) {
-    switch source {
-    case .pipeline(let message)?: try self.init(message)
-    case .pipelineText(let text)?: try self.init(text: text)
-    case nil: try self.init(Sidelight_V1_Pipeline())
-    }
-  }
-
   /// Reads the pipeline of a request, by default the empty pipeline.
-  package init(
-    _ source: Sidelight_V1_ApplyRequest.OneOf_PipelineSource?
-  ) throws(FieldViolation) {
-    switch source {
-    case .pipeline(let message)?: try self.init(message)
-    case .pipelineText(let text)?: try self.init(text: text)
-    case nil: try self.init(Sidelight_V1_Pipeline())
+  package init(_ request: some PipelineRequest) throws(FieldViolation) {
+    if request.pipelineText.isEmpty {
+      try self.init(request.pipeline)
+    } else {
+      try self.init(text: request.pipelineText)
     }
   }
 
