@@ -1,4 +1,4 @@
-import SidelightKernels
+package import SidelightKernels
 
 /// Reductions measure all pixels of the area, one at a time.
 extension ReductionOperation: DefinedOperation {
