@@ -1,6 +1,5 @@
 import Foundation
 import GRPCCore
-import GRPCProtobuf
 import SidelightTransport
 import SidelightKernels
 public import SidelightWire

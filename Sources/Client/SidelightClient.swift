@@ -1,7 +1,7 @@
 import Foundation
-import GRPCCore
+package import GRPCCore
 @_exported public import SidelightKernels
-import SidelightTransport
+package import SidelightTransport
 @_exported public import SidelightWire
 import SwiftProtobuf
 public import Tracing
@@ -36,10 +36,6 @@ public struct SidelightClient: Sendable {
   ///
   /// - Parameters:
   ///   - address: The server's address.
-  ///   - transport: The options of the transport.
-  ///   - security: The options of encryption and authentication.
-  ///   - tracer: The tracer whose context travels in frames. `nil` uses the tracer of
-  ///     `InstrumentationSystem`.
   ///   - body: The closure. The client is valid until it returns.
   /// - Throws: `ConfigurationError` if a setting of `transport` or `security` is out of its range;
   ///   the error of `body`.
@@ -203,6 +199,21 @@ public enum StillFormat: Sendable, Hashable {
         $0.output.jpegQuality = UInt32(clamping: quality)
         $0.output.jpegSubsampling = keepsFullChroma ? .chromaSubsampling444 : .chromaSubsampling420
       }
+    }
+  }
+}
+
+/// The service for operators, on a connection.
+package typealias SessionsServiceClient = Sidelight_V1_Sessions.Client<Dialer.ClientTransport>
+
+extension SidelightClient {
+  /// Runs a closure with the service for operators at the first address.
+  package func withSessionsService<Result: Sendable>(
+    _ body: @Sendable (SessionsServiceClient, CallOptions) async throws -> Result
+  ) async throws -> Result {
+    let options = self.dialer.callOptions
+    return try await self.dialer.withConnection(to: self.addresses[0]) { connection in
+      try await body(Sidelight_V1_Sessions.Client(wrapping: connection), options)
     }
   }
 }

@@ -1,6 +1,5 @@
 import CFilterProcess
 import Foundation
-import GRPCCore
 import Logging
 import SidelightKernels
 import SidelightWire
@@ -437,24 +436,30 @@ final class FilterProcess: Sendable {
 }
 
 extension String {
-  /// The words of the shell's command, without quotes.
-  var words: [String] {
+  /// The words of the shell's command, without quotes, and their ranges with quotes.
+  private var quotedWords: [(range: Range<String.Index>, text: Substring)] {
     self.matches(of: /'([^']*)'|"([^"]*)"|([^ '"]+)/).map { match in
-      String(match.1 ?? match.2 ?? match.3 ?? "")
+      (match.range, match.1 ?? match.2 ?? match.3 ?? "")
     }
   }
+
+  /// The words of the shell's command, without quotes.
+  var words: [String] { self.quotedWords.map { String($0.text) } }
 
   /// The shell's command with absolute paths of files and folders, because the process has a working
   /// directory of its own.
   var withAbsolutePaths: String {
     let folder = FileManager.default.currentDirectoryPath
-    return self.replacing(/'([^']*)'|"([^"]*)"|([^ '"]+)/) { match in
-      let path = String(match.1 ?? match.2 ?? match.3 ?? "")
+    var command = self
+    for (range, path) in self.quotedWords.reversed() {
       // The shell finds a program that is named without a folder.
-      let isPath = match.range.lowerBound > self.startIndex || path.contains("/")
-      return isPath && !path.isEmpty && !path.hasPrefix("/") && !path.contains("'")
-        && FileManager.default.fileExists(atPath: path) ? "'\(folder)/\(path)'" : String(match.0)
+      let isPath = range.lowerBound > self.startIndex || path.contains("/")
+      guard isPath, !path.isEmpty, !path.hasPrefix("/"), !path.contains("'"),
+        FileManager.default.fileExists(atPath: String(path))
+      else { continue }
+      command.replaceSubrange(range, with: "'\(folder)/\(path)'")
     }
+    return command
   }
 }
 

@@ -5,7 +5,6 @@ public import SidelightKernels
 import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
-import Synchronization
 
 /// A filter process in Swift: it serves filters of a catalogue to the server that has started it.
 ///

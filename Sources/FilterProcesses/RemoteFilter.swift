@@ -1,4 +1,3 @@
-import Foundation
 import SidelightKernels
 import SidelightScene
 import SidelightWire

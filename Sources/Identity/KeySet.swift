@@ -1,7 +1,6 @@
 import Foundation
 import JWTKit
 import Logging
-import SidelightServer
 import SidelightTransport
 
 /// The keys that tokens may be signed with, by key ID.

@@ -1,5 +1,3 @@
-import SidelightKernels
-
 /// Reads of the picture and of further images.
 extension KernelCompiler {
   /// The straight colour of the pixel.

@@ -1,5 +1,3 @@
-import SidelightKernels
-
 extension KernelCompiler {
   /// Compiles statements in the current scope. Loops are unrolled, and both parts of a choice are
   /// computed unless its condition is constant.

@@ -67,12 +67,11 @@ struct KernelLexer {
     guard let byte = self.current else { return KernelToken(kind: .end, offset: start) }
     let kind: KernelToken.Kind
     switch byte {
-    case UInt8(ascii: "a") ... UInt8(ascii: "z"), UInt8(ascii: "A") ... UInt8(ascii: "Z"),
-      UInt8(ascii: "_"):
-      kind = .word(self.take { Self.isLetter($0) || Self.isDigit($0) })
-    case UInt8(ascii: "0") ... UInt8(ascii: "9"):
+    case _ where Self.startsWord(byte):
+      kind = .word(self.take { Self.startsWord($0) || $0.isDigit })
+    case _ where byte.isDigit:
       kind = .number(try self.takeNumber())
-    case UInt8(ascii: ".") where self.peek(1).map(Self.isDigit) ?? false:
+    case UInt8(ascii: ".") where self.peek(1).map(\.isDigit) ?? false:
       kind = .number(try self.takeNumber())
     case UInt8(ascii: "#"):
       kind = .color(try self.takeColor())
@@ -118,25 +117,25 @@ struct KernelLexer {
   /// Reads digits, a fraction and an exponent. Two dots are a range, which ends a number.
   private mutating func takeNumber() throws(KernelTextError) -> Double {
     let start = self.offset
-    var digits = self.take(while: Self.isDigit)
+    var digits = self.take(while: \.isDigit)
     if self.current == UInt8(ascii: "."), self.peek(1) != UInt8(ascii: ".") {
       self.offset += 1
-      digits += ".\(self.take(while: Self.isDigit))"
+      digits += ".\(self.take(while: \.isDigit))"
     }
     let sign = self.peek(1).map { "+-".utf8.contains($0) } ?? false
     if let letter = self.current, "eE".utf8.contains(letter),
-      self.peek(sign ? 2 : 1).map(Self.isDigit) ?? false
+      self.peek(sign ? 2 : 1).map(\.isDigit) ?? false
     {
       self.offset += 1
-      digits += "e" + self.take { "+-".utf8.contains($0) } + self.take(while: Self.isDigit)
+      digits += "e" + self.take { "+-".utf8.contains($0) } + self.take(while: \.isDigit)
     }
     // A suffix of GLSL's and C's numbers.
     if let letter = self.current, "fF".utf8.contains(letter) { self.offset += 1 }
     let isUnit = Self.units.contains { unit in
       self.bytes[self.offset...].starts(with: unit.utf8)
-        && !(self.peek(unit.utf8.count).map { Self.isLetter($0) || Self.isDigit($0) } ?? false)
+        && !(self.peek(unit.utf8.count).map { Self.startsWord($0) || $0.isDigit } ?? false)
     }
-    if let letter = self.current, Self.isLetter(letter), !isUnit {
+    if let letter = self.current, Self.startsWord(letter), !isUnit {
       throw self.error("a number ends before a name: write '*' between them", at: self.offset)
     }
     if digits.hasPrefix(".") { digits = "0" + digits }
@@ -154,7 +153,7 @@ struct KernelLexer {
   private mutating func takeColor() throws(KernelTextError) -> [Double] {
     let start = self.offset
     self.offset += 1
-    let digits = self.take { Self.isLetter($0) || Self.isDigit($0) }
+    let digits = self.take { Self.startsWord($0) || $0.isDigit }
     let count = digits.utf8.count
     guard count == 6 || count == 8, let value = UInt32(digits, radix: 16) else {
       throw self.error("expected a colour: # and 6 or 8 hexadecimal digits", at: start)
@@ -194,16 +193,7 @@ struct KernelLexer {
     KernelTextError(message, in: self.bytes, at: offset)
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a") ... UInt8(ascii: "z"), UInt8(ascii: "A") ... UInt8(ascii: "Z"),
-      UInt8(ascii: "_"):
-      true
-    default: false
-    }
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0") ... UInt8(ascii: "9")).contains(byte)
+  private static func startsWord(_ byte: UInt8) -> Bool {
+    byte.isLetter || byte == UInt8(ascii: "_")
   }
 }

@@ -1,5 +1,4 @@
 import CKernels
-import SidelightKernels
 
 /// An operation of kernel programs on single numbers.
 enum KernelOperation: UInt8, CaseIterable {
@@ -160,14 +159,6 @@ enum KernelOperation: UInt8, CaseIterable {
     }
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Functions of the mathematical library in double precision, for the definitions of operations.
 enum KernelMath {

@@ -1,3 +1,5 @@
+import CKernelCatalogue
+import CKernels
 public import SidelightKernels
 import SidelightScene
 
@@ -7,7 +9,7 @@ import SidelightScene
 /// colour is a colour matrix, which folds with its neighbours in the pipeline. Other kernels of one
 /// pixel join the strips of their neighbours, and kernels that read other pixels are separate
 /// passes.
-struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter {
+struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "kernel",
     summary: "Computes each pixel by a function that is given as text.",
@@ -55,10 +57,6 @@ struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter {
   }
 
   var warps: Bool { self.filter?.text.syntax.passes.contains(where: \.isWarp) ?? false }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
-  }
 
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     self.filter?.nodes(for: geometry, in: space) ?? []
@@ -149,5 +147,47 @@ extension ResolvedPipeline {
       case .stages(let inner, _): return Self.kernels(of: inner, path: "\(path).pipeline.")
       }
     }
+  }
+}
+
+/// The filters of the catalogue that are kernels: the files in the folder Catalogue.
+///
+/// A file is a whole filter: name, summary, category, search words, examples, parameters and code.
+/// The code is also the formula of the reference page. `make reference` embeds new files.
+package enum KernelCatalogue {
+  /// The kernels, in the order of their names. They are parsed once; the tests check the code.
+  package static let texts: [KernelText] = (0 ..< Int(kernel_file_count())).map { index in
+    let file = unsafe kernel_files()[index]
+    let bytes = unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
+    do throws(KernelTextError) {
+      return try KernelText(parsing: bytes)
+    } catch {
+      fatalError("the built-in kernel \(unsafe String(cString: file.name)): \(error)")
+    }
+  }
+}
+
+/// A kernel with the values of its parameters: a filter of the catalogue, or the content of the
+/// filter `kernel`.
+struct KernelFilter: AdjustableFilter, SpaceDependentFilter {
+  let text: KernelText
+  private let arguments: Arguments
+
+  init(_ text: KernelText, _ arguments: Arguments) {
+    self.text = text
+    self.arguments = arguments
+  }
+
+  var description: FilterDescription { self.text.catalogueDescription }
+
+  /// Returns the same kernel with other parameter values.
+  func with(_ arguments: Arguments) -> KernelFilter { KernelFilter(self.text, arguments) }
+
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
+    // An asset may have been replaced since; parameters that it did not have are at their defaults.
+    let values = self.text.syntax.parameters.map { parameter in
+      parameter.components(of: self.arguments.values[parameter.name], in: geometry.size)
+    }
+    return self.text.nodes(values, self.arguments, for: geometry, in: space)
   }
 }

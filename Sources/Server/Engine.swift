@@ -1,7 +1,6 @@
 import Logging
 import SidelightCodecs
 import SidelightKernels
-import SidelightTransport
 import SidelightWire
 
 /// The services shared by all sessions and calls of a server.

@@ -4,14 +4,6 @@ public import Logging
 @_exported public import SidelightServer
 import UnixSignals
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// Holds a server's sockets and runs worker processes that serve on them. A crash of a worker, such
 /// as a trap in a filter, ends only that worker's sessions. They can resume on the other workers,
 /// and the worker is restarted.

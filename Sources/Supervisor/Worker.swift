@@ -3,14 +3,6 @@ public import ServiceLifecycle
 public import SidelightServer
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// This process as a worker of a ``Supervisor``.
 public struct Worker: Sendable {
   /// The number of the worker, from 0.

@@ -3,14 +3,6 @@ import Logging
 import SidelightServer
 import UnixSignals
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// The processes of a supervisor's workers. Performs the actions of ``SupervisorStateMachine``.
 final class WorkerPool: Sendable {
   private enum Event: Sendable {

@@ -6,34 +6,28 @@
 public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Value: String, Sendable {
-      case unreadable, limitExceeded, malformed, unsupported, unknownConvention
-      case invalidDescription, invalidConfiguration, unavailable, failed
-    }
-    private let value: Value
+    /// The name of the code.
+    public let description: String
 
     /// The file cannot be opened or read.
-    public static let unreadable = Code(value: .unreadable)
+    public static let unreadable = Code(description: "unreadable")
     /// The file, its tensors or the cost of a run exceed a limit.
-    public static let limitExceeded = Code(value: .limitExceeded)
+    public static let limitExceeded = Code(description: "limitExceeded")
     /// The file violates its format.
-    public static let malformed = Code(value: .malformed)
+    public static let malformed = Code(description: "malformed")
     /// The model may be valid, but the runtime cannot run it. The message describes how to export
     /// it.
-    public static let unsupported = Code(value: .unsupported)
+    public static let unsupported = Code(description: "unsupported")
     /// The model's shapes don't fit a known convention, and a description of its use is missing.
-    public static let unknownConvention = Code(value: .unknownConvention)
+    public static let unknownConvention = Code(description: "unknownConvention")
     /// The description does not fit the model, or is invalid itself.
-    public static let invalidDescription = Code(value: .invalidDescription)
+    public static let invalidDescription = Code(description: "invalidDescription")
     /// The name, task or runtime of a model is invalid, or the number of models exceeds the limit.
-    public static let invalidConfiguration = Code(value: .invalidConfiguration)
+    public static let invalidConfiguration = Code(description: "invalidConfiguration")
     /// A library cannot be loaded.
-    public static let unavailable = Code(value: .unavailable)
+    public static let unavailable = Code(description: "unavailable")
     /// A search, a run or another operation failed.
-    public static let failed = Code(value: .failed)
-
-    /// The name of the code.
-    public var description: String { self.value.rawValue }
+    public static let failed = Code(description: "failed")
   }
 
   /// The kind of error.

@@ -114,9 +114,9 @@ import Testing
   }
 
   @Test func `is empty if a request has none`() throws {
-    #expect(try RequestedPipeline(Sidelight_V1_Open().pipelineSource).pipeline == [])
-    #expect(try RequestedPipeline(Sidelight_V1_Select().pipelineSource).pipeline == [])
-    #expect(try RequestedPipeline(Sidelight_V1_ApplyRequest().pipelineSource).pipeline == [])
+    #expect(try RequestedPipeline(Sidelight_V1_Open()).pipeline == [])
+    #expect(try RequestedPipeline(Sidelight_V1_Select()).pipeline == [])
+    #expect(try RequestedPipeline(Sidelight_V1_ApplyRequest()).pipeline == [])
     let check = try #require(throws: FieldViolation.self) {
       try RequestedPipeline(Sidelight_V1_CheckPipelineRequest().source)
     }

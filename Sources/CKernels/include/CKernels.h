@@ -2,6 +2,10 @@
 // Swift does not have.
 #pragma once
 
+// Mathematics and threads, for the Swift files that import this module.
+#include <math.h>
+#include <pthread.h>
+
 #include "CKernelsRows.h"
 
 #pragma clang assume_nonnull begin

@@ -2,8 +2,6 @@ import Foundation
 import GRPCCore
 import SidelightTransport
 import SidelightWire
-import SwiftProtobuf
-import Synchronization
 
 /// Keeps a session connected: opens it, serves it until the connection ends, and opens it again as
 /// often as its policy says.

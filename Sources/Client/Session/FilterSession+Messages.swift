@@ -4,7 +4,6 @@ import SidelightKernels
 import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
-import Synchronization
 
 extension FilterSession {
   /// Writes `open`, then the session's messages, until the last message or the loss of the

@@ -1,5 +1,4 @@
 import AsyncAlgorithms
-import SidelightWire
 import Synchronization
 
 extension FilterSession {

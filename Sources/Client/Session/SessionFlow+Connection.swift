@@ -1,6 +1,5 @@
 import Foundation
 import GRPCCore
-import SidelightKernels
 import SidelightWire
 import Synchronization
 

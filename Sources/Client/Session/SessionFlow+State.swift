@@ -1,6 +1,5 @@
 import Foundation
 import GRPCCore
-import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
@@ -93,10 +92,7 @@ extension SessionFlow {
     init(_ message: Sidelight_V1_Move) {
       self.addresses = message.addresses
       if message.hasTimeLeft {
-        let timeLeft = Duration(
-          secondsComponent: message.timeLeft.seconds,
-          attosecondsComponent: Int64(message.timeLeft.nanos) * 1_000_000_000)
-        self.attemptLimit = max(.milliseconds(300), timeLeft / 4)
+        self.attemptLimit = max(.milliseconds(300), Duration(message.timeLeft) / 4)
       }
     }
   }

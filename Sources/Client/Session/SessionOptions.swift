@@ -275,9 +275,7 @@ extension Sidelight_V1_Open {
       }
     }
     if let interval = options.statsInterval {
-      let (seconds, attoseconds) = interval.components
-      self.statsInterval.seconds = seconds
-      self.statsInterval.nanos = Int32(attoseconds / 1_000_000_000)
+      self.statsInterval = Google_Protobuf_Duration(rounding: interval)
     }
     self.dropPolicy = Sidelight_V1_DropPolicy(options.dropPolicy)
     self.acceptsMove = options.acceptsMove

@@ -1,3 +1,6 @@
+import SidelightServer
+import SidelightVision
+
 /// All settings, in the order in which they are shown.
 ///
 /// A setting is declared once, in its group. Flags, environment variables, files, help, the
@@ -66,5 +69,95 @@ public enum SettingTable {
     return Spelling.nearest(to: last(key), among: keys.map(last)).flatMap { name in
       keys.first { last($0) == name }
     }
+  }
+}
+
+extension SettingTable {
+  static let vision = Group(
+    title: "Models",
+    settings: [
+      Setting(
+        "models", \.models, Format.model.list(), flag: "model",
+        """
+        ONNX models for mattes, faces or landmarks. They are loaded and run once at the start, \
+        which fails if one of them cannot run. In files a model can also be a mapping of name, \
+        task, file and runtime.
+        """),
+      Setting(
+        "onnx-runtime", \.onnxRuntime, Format.path().optional(none: "models run in OpenCV"),
+        "ONNX Runtime's shared library, in which models run unless they name another runtime."),
+    ])
+}
+
+extension Format {
+  /// A model, as text or as a mapping.
+  fileprivate static var model: SettingFormat<ConfiguredModel> {
+    var format = SettingFormat(
+      SettingKind(type: "model", range: ConfiguredModel.form),
+      parse: { text throws(InvalidSettingValue) in
+        do throws(VisionError) {
+          return try ConfiguredModel(text)
+        } catch {
+          throw InvalidSettingValue(error.message)
+        }
+      },
+      text: \.description)
+    format.mapping = SettingMapping(fields: ConfiguredModel.fieldNames) {
+      fields throws(InvalidSettingValue) in
+      do throws(VisionError) {
+        return try ConfiguredModel(fields: fields).description
+      } catch {
+        throw InvalidSettingValue(error.message)
+      }
+    }
+    return format
+  }
+}
+
+extension SettingTable {
+  static let permissions = Group(
+    title: "Permissions",
+    settings: [
+      Setting(
+        "permissions", \.base.permissions, Format.permission.list(), flag: "permit",
+        change: .onReload,
+        """
+        Filters, and ranges of their parameters, that callers and participants may use, as a list \
+        of rules; the first match applies. In files a rule can also be a mapping. Without rules \
+        all filters are permitted.
+        """)
+    ])
+}
+
+extension Format {
+  /// A rule, as text or as a mapping.
+  fileprivate static var permission: SettingFormat<PermissionRule> {
+    var format = SettingFormat(
+      SettingKind(type: "rule", range: PermissionRule.form),
+      parse: { text throws(InvalidSettingValue) in
+        do throws(ConfigurationError) {
+          return try PermissionRule(text)
+        } catch {
+          throw InvalidSettingValue(Self.reason(error))
+        }
+      },
+      text: \.description)
+    format.mapping = SettingMapping(
+      fields: PermissionRule.fieldNames, listFields: Set(PermissionRule.fieldNames),
+      mapFields: ["parameters"]
+    ) { fields throws(InvalidSettingValue) in
+      do throws(ConfigurationError) {
+        return try PermissionRule(fields: fields).description
+      } catch {
+        throw InvalidSettingValue(Self.reason(error))
+      }
+    }
+    return format
+  }
+
+  private static func reason(_ error: ConfigurationError) -> String {
+    error.setting == "permissions"
+      ? "expected \(error.range)"
+      : "\(error.setting) is \(error.value); expected \(error.range)"
   }
 }

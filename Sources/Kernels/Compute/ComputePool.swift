@@ -1,14 +1,6 @@
 import CKernels
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// A pool of threads that filter pixels, separate from the threads that carry gRPC.
 ///
 /// The pool is a task executor: a task that prefers it (``PlanExecutor`` sets this) runs its

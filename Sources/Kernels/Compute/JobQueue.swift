@@ -1,14 +1,6 @@
 import CKernels
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// A queue of jobs for the compute threads, first in, first out.
 @safe
 final class JobQueue: @unchecked Sendable {  // everything below is read and written under the lock

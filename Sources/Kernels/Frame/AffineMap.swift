@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CKernels
 
 /// A position in a picture, in its pixels: x to the right, y down, (0, 0) is the top left corner of
 /// the top left pixel.

@@ -60,3 +60,13 @@ package enum Spelling {
     return previous[right.count]
   }
 }
+
+extension UInt8 {
+  /// Whether the byte is an ASCII letter.
+  package var isLetter: Bool {
+    (UInt8(ascii: "a") ... UInt8(ascii: "z")).contains(self | 0x20)
+  }
+
+  /// Whether the byte is an ASCII digit.
+  package var isDigit: Bool { (UInt8(ascii: "0") ... UInt8(ascii: "9")).contains(self) }
+}

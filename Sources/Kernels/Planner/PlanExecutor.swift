@@ -40,6 +40,10 @@ public final class PlanExecutor: Sendable {
   ///   - plan: A plan for the frame's geometry.
   ///   - frame: The input; unchanged.
   ///   - time: The frame's position in its stream.
+  ///   - scene: The drawings of the plan's scene stages (`StreamScene`). Without a scene, stages
+  ///     that protect hide the whole frame, stages that adapt to light measure this frame only, and
+  ///     other scene stages don't change the frame.
+  ///   - details: The values that texts show.
   ///   - bands: The maximum number of threads of a pass; `nil` divides the threads among the frames
   ///     in flight.
   ///   - observer: Encloses every pass, and may stop the frame by throwing.
@@ -49,20 +53,7 @@ public final class PlanExecutor: Sendable {
   /// - Precondition: The plan was compiled for `frame.geometry`, and was not refused.
   @concurrent
   public func run(
-    _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(),
-    bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
-  ) async throws -> Frame {
-    try await self.run(
-      plan, on: frame, at: time, scene: nil, bands: bands, observer: observer, meter: meter)
-  }
-
-  /// Runs a plan on a frame, with the drawings of its scene stages (`StreamScene`) and the values
-  /// that its texts show. Otherwise as ``run(_:on:at:bands:observer:meter:)``. Without a scene,
-  /// stages that protect hide the whole frame, stages that adapt to light measure this frame only,
-  /// and other scene stages don't change the frame.
-  @concurrent
-  public func run(
-    _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(), scene: FrameScene?,
+    _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(), scene: FrameScene? = nil,
     details: FrameDetails = FrameDetails(), bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
@@ -81,7 +72,8 @@ public final class PlanExecutor: Sendable {
   /// Runs a plan on a frame and writes the result into the caller's memory, which may be the
   /// frame's own.
   ///
-  /// The destination's samples equal the result of ``run(_:on:at:bands:observer:meter:)``, byte for
+  /// The destination's samples equal the result of
+  /// ``run(_:on:at:scene:details:bands:observer:meter:)``, whose other parameters it has, byte for
   /// byte, with any strides and position. Its padding is not changed.
   ///
   /// - If the destination doesn't share memory with the frame, the last pass writes it directly.
@@ -100,11 +92,6 @@ public final class PlanExecutor: Sendable {
   ///     be read afterwards, even if this call throws.
   ///   - destination: The memory of the result. Its colour description and orientation are ignored.
   ///     Undefined if this call throws.
-  ///   - time: The frame's position in its stream.
-  ///   - bands: The maximum number of threads of a pass; `nil` divides the threads among the frames
-  ///     in flight.
-  ///   - observer: Encloses every pass, and may stop the frame by throwing.
-  ///   - meter: Receives the time of the bands.
   /// - Returns: The destination as a frame, with the input's orientation.
   /// - Throws: `CancellationError`, or an error of the observer or of a custom filter.
   /// - Precondition: The plan was compiled for `frame.geometry` and was not refused, and the
@@ -113,22 +100,7 @@ public final class PlanExecutor: Sendable {
   @discardableResult
   public func run(
     _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
-    at time: FrameTime = FrameTime(), bands: Int? = nil,
-    observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
-  ) async throws -> Frame {
-    try await self.run(
-      plan, on: frame, into: destination, at: time, scene: nil, bands: bands, observer: observer,
-      meter: meter)
-  }
-
-  /// Runs a plan on a frame, with the drawings of its scene stages and the values that its texts
-  /// show, and writes the result into the caller's memory. Otherwise as
-  /// ``run(_:on:into:at:bands:observer:meter:)``.
-  @concurrent
-  @discardableResult
-  public func run(
-    _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
-    at time: FrameTime = FrameTime(), scene: FrameScene?,
+    at time: FrameTime = FrameTime(), scene: FrameScene? = nil,
     details: FrameDetails = FrameDetails(), bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {

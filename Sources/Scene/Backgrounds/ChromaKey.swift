@@ -1,7 +1,7 @@
 package import SidelightKernels
 
 /// The replacement of a key colour by a background.
-struct ChromaKey: CatalogueFilter {
+struct ChromaKey: CatalogueFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "chromaKey",
     summary: "Replaces a key colour, such as a green screen's, by an image, a colour or nothing.",
@@ -55,10 +55,6 @@ struct ChromaKey: CatalogueFilter {
     self.image = arguments.image("backgroundImage")
     self.color = arguments.color("backgroundColor")
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .fill
-  }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: in linear light the picture is encoded for the key and decoded

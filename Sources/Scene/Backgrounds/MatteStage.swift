@@ -13,8 +13,7 @@ struct MatteStage: SceneStage {
   private var estimate: MatteEstimate?
   /// The frames since the source ran.
   private var age = 0
-  private var report: [String: AnalysisValue] = [:]
-  private var reportedError: String?
+  private var report = MatteReport()
 
   /// The interval in frames at which a model runs, and if the session is short of time.
   private static let modelInterval = 2
@@ -56,10 +55,7 @@ struct MatteStage: SceneStage {
     return BackgroundDrawing.matte(self.smoothing.smooth(estimate, of: picture.color))
   }
 
-  mutating func takeReport() -> [String: AnalysisValue]? {
-    defer { self.report = [:] }
-    return self.report.isEmpty ? nil : self.report
-  }
+  mutating func takeReport() -> [String: AnalysisValue]? { self.report.take() }
 
   /// Creates the source, and returns it to its first state after a cut.
   private mutating func prepare(_ picture: ColorPicture, isCut: Bool) {
@@ -73,7 +69,7 @@ struct MatteStage: SceneStage {
         self.initial = try self.makeSource(for: picture)
         self.source = self.initial
       } catch {
-        self.fail(error)
+        self.report.fail(error)
       }
     }
     guard isCut else { return }
@@ -108,29 +104,14 @@ struct MatteStage: SceneStage {
       self.source = source
       let estimate = found.resized(width: picture.width, height: picture.height)
       self.estimate = estimate
-      self.recover()
+      self.report.recover()
       return estimate
     } catch {
       self.estimate = nil
       self.source = self.initial
-      self.fail(error)
+      self.report.fail(error)
       return nil
     }
-  }
-
-  /// Reports the end of an error.
-  private mutating func recover() {
-    guard self.reportedError != nil else { return }
-    self.reportedError = nil
-    self.report["matteError"] = .text("")
-  }
-
-  /// Reports an error, once while it repeats.
-  private mutating func fail(_ error: any Error) {
-    let message = "\(error)"
-    guard message != self.reportedError else { return }
-    self.reportedError = message
-    self.report["matteError"] = .text(message)
   }
 
   private mutating func learn(_ view: SceneView, isUnsure: Bool) {
@@ -143,9 +124,11 @@ struct MatteStage: SceneStage {
       return
     }
     let plate = learner.add(view)
-    if let progress = learner.takeProgress() { self.report["plateProgress"] = .number(progress) }
+    if let progress = learner.takeProgress() {
+      self.report.values["plateProgress"] = .number(progress)
+    }
     if let plate {
-      self.report["plateReady"] = .number(1)
+      self.report.values["plateReady"] = .number(1)
       self.initial = PlateMatte(plate: plate)
       self.source = self.initial
       self.smoothing = MatteSmoothing(weight: self.choice.smoothing)

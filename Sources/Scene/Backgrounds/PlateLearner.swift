@@ -1,5 +1,3 @@
-import SidelightKernels
-
 /// The learning of a plate: the mean of the pictures of a room without motion and faces for 2
 /// seconds and 30 frames.
 ///

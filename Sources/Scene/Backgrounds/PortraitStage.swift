@@ -25,8 +25,7 @@ struct PortraitStage: SceneStage {
   /// Counts the scenes, to avoid using an earlier scene's matte.
   private var generation = 0
   private var jobGeneration = 0
-  private var report: [String: AnalysisValue] = [:]
-  private var reportedError: String?
+  private var report = MatteReport()
 
   /// The minimum number of frames from one job to the next.
   static let interval = 3
@@ -104,16 +103,13 @@ struct PortraitStage: SceneStage {
       self.found = (found.estimate, found.face)
       self.box = found.face.rawBox
       self.seen = self.seen ?? .zero
-      self.recover()
+      self.report.recover()
     case .failure(let error):
-      self.fail(error)
+      self.report.fail(error)
     }
   }
 
-  mutating func takeReport() -> [String: AnalysisValue]? {
-    defer { self.report = [:] }
-    return self.report.isEmpty ? nil : self.report
-  }
+  mutating func takeReport() -> [String: AnalysisValue]? { self.report.take() }
 
   /// The source, or a new one after a cut or a failure.
   private mutating func idleSource() -> (any MatteSource)? {
@@ -122,23 +118,36 @@ struct PortraitStage: SceneStage {
     do {
       return try make()
     } catch {
-      self.fail(error)
+      self.report.fail(error)
       return nil
     }
   }
+}
 
-  /// Reports the end of an error.
-  private mutating func recover() {
-    guard self.reportedError != nil else { return }
-    self.reportedError = nil
-    self.report["matteError"] = .text("")
+/// The report of a stage with a source of mattes.
+struct MatteReport {
+  var values: [String: AnalysisValue] = [:]
+  private var error: String?
+
+  /// Reports an error, once while it repeats.
+  mutating func fail(_ error: any Error) {
+    let message = "\(error)"
+    guard message != self.error else { return }
+    self.error = message
+    self.values["matteError"] = .text(message)
   }
 
-  private mutating func fail(_ error: any Error) {
-    let message = "\(error)"
-    guard message != self.reportedError else { return }
-    self.reportedError = message
-    self.report["matteError"] = .text(message)
+  /// Reports the end of an error.
+  mutating func recover() {
+    guard self.error != nil else { return }
+    self.error = nil
+    self.values["matteError"] = .text("")
+  }
+
+  /// Returns the values since the last call.
+  mutating func take() -> [String: AnalysisValue]? {
+    defer { self.values = [:] }
+    return self.values.isEmpty ? nil : self.values
   }
 }
 

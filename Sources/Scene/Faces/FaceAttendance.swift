@@ -1,5 +1,3 @@
-import SidelightKernels
-
 /// The presence of faces over time.
 ///
 /// A face is present after it was tracked for ``arrivalTime``, and has left after it was not

@@ -1,12 +1,5 @@
+import CKernels
 public import SidelightKernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A face reported by a finder, in the pixels of the searched picture.
 public struct DetectedFace: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import SidelightKernels
+import SidelightKernels
 
 /// The faces of a session: a state machine that joins optical flow, searches for known faces and
 /// searches of the whole picture, and that plans which search comes next.
@@ -231,12 +231,6 @@ package struct FaceTracker: Sendable {
     } else if let angle = Self.searchAngles.firstIndex(of: result.search.angle) {
       self.report.search.emptySince[angle] = frame
     }
-  }
-
-  /// Turns a face towards the line through its eyes, for finders that locate eyes only.
-  package mutating func record(eyesOf face: FaceID, left: PicturePoint, right: PicturePoint) {
-    guard let index = self.tracks.firstIndex(where: { $0.id == face }) else { return }
-    self.tracks[index].turn(towardsEyes: left, right)
   }
 
   /// Ends the frame: drops, merges and filters faces.

@@ -1,12 +1,5 @@
+import CKernels
 package import SidelightKernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A movement in the picture that keeps shapes: scale, rotation and translation.
 ///
@@ -83,9 +76,6 @@ extension PicturePoint {
 
   /// The distance from (0, 0).
   package var length: Double { hypot(self.x, self.y) }
-
-  /// The direction from (0, 0) in radians, clockwise from the x axis.
-  package var angle: Double { atan2(self.y, self.x) }
 
   /// The point turned about (0, 0), clockwise for positive angles in radians.
   package func turned(by angle: Double) -> PicturePoint {

@@ -1,5 +1,3 @@
-import SidelightKernels
-
 /// The connected regions of a matte.
 package enum MatteRegions {
   /// Drops small regions of the foreground, and then fills small holes in it.

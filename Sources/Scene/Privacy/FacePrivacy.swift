@@ -178,12 +178,6 @@ package struct FacePrivacy: Sendable {
     return regions.allSatisfy(\.isValid) ? .regions(regions) : .whole(.fault)
   }
 
-  /// Covers the whole frame until a face is found, as at the start. For faults that the caller
-  /// detects.
-  package mutating func reset(at frame: SceneTime) {
-    self.forget(.searching, at: frame)
-  }
-
   // MARK: - State
 
   /// Whether a frame is later than the last.

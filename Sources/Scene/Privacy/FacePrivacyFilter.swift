@@ -140,11 +140,7 @@ struct FacePrivacyOperation: SceneOperation, StagedRequest {
 
   private struct Stage: SceneStage {
     var privacy: FacePrivacy
-    private var explanation = CoverExplanation()
-
-    init(privacy: FacePrivacy) {
-      self.privacy = privacy
-    }
+    var explanation = CoverExplanation()
 
     var needsFaceSearch: Bool { self.privacy.needsSearch }
 

@@ -37,7 +37,6 @@ struct HeldFaces: Sendable {
 
   private(set) var faces: [Face] = []
 
-  var isEmpty: Bool { self.faces.isEmpty }
   /// Whether all places are at rest.
   var isAtRest: Bool { self.faces.allSatisfy(\.isAtRest) }
   /// The number of held places.

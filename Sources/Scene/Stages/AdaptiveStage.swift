@@ -1,11 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
+import CKernels
 import SidelightKernels
 
 /// The state of an adaptive operation in one session.

@@ -1,5 +1,3 @@
-import SidelightKernels
-
 /// The faces that a stage applies to.
 package enum FaceChoice: Sendable, Hashable {
   /// The largest face.

@@ -1,7 +1,7 @@
 package import SidelightKernels
 
 /// An image on top of the picture: a sticker, logo or frame, fixed to the frame or to faces.
-package struct Overlay: CatalogueFilter, SceneFilter {
+package struct Overlay: CatalogueFilter, SceneFilter, SpaceDependentFilter {
   package static let description = FilterDescription(
     name: "overlay",
     summary: "Draws an image on the picture: a logo, a frame, or a sticker that follows a face.",
@@ -137,10 +137,6 @@ package struct Overlay: CatalogueFilter, SceneFilter {
 
   package var unavailability: String? {
     self.usesScene && self.tools == nil ? "this server is built without Vision" : nil
-  }
-
-  package func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: an image that is fixed to the frame is converted to it.

@@ -1,7 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
 import SidelightKernels
-import SidelightWire
 
 /// The refusal of a request for an asset: a reason for programs; the field, its value and its limit
 /// for users.

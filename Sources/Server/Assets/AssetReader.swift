@@ -1,5 +1,4 @@
 import Crypto
-import GRPCCore
 import SidelightCodecs
 import SidelightKernelLanguage
 import SidelightKernels
@@ -25,7 +24,7 @@ struct AssetReader: Sendable {
       throw AssetError(
         reason: .digest, field: "header.sha256",
         description: "differs from the digest of the received file",
-        value: Self.hex(digest), limit: Self.hex(file.digest))
+        value: Self.hexadecimal(digest), limit: Self.hexadecimal(file.digest))
     }
     let (asset, memoryByteCount) = try self.readContents(file.bytes, of: owner)
     return StoredAsset(
@@ -131,10 +130,15 @@ struct AssetReader: Sendable {
     }
   }
 
-  private static func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { byte in
-      let digits = String(byte, radix: 16)
-      return byte < 16 ? "0\(digits)" : digits
-    }.joined()
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { String(hexadecimal: $0) }.joined()
+  }
+}
+
+extension String {
+  /// Creates the hexadecimal digits of a number, with leading zeros.
+  init<Number: FixedWidthInteger & UnsignedInteger>(hexadecimal number: Number) {
+    let digits = String(number, radix: 16)
+    self = String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits
   }
 }

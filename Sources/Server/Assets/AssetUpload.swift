@@ -1,6 +1,5 @@
 import SidelightKernels
 import SidelightWire
-import SwiftProtobuf
 
 /// The state of an upload. A pure state machine.
 ///
@@ -115,8 +114,8 @@ enum AssetName {
     let bytes = name.utf8
     guard let first = bytes.first else { throw invalid("is empty") }
     try Self.checkLength(name, field: field)
-    guard Self.isLetterOrDigit(first),
-      bytes.allSatisfy({ Self.isLetterOrDigit($0) || "._-/".utf8.contains($0) })
+    guard first.isLetter || first.isDigit,
+      bytes.allSatisfy({ $0.isLetter || $0.isDigit || "._-/".utf8.contains($0) })
     else {
       throw invalid(
         "is \"\(name)\"; a name consists of A-Z a-z 0-9 . _ - / and begins with a letter or a digit"
@@ -144,15 +143,6 @@ enum AssetName {
     AssetError(
       reason: .name, field: field, description: description, value: name,
       limit: "1 to \(Self.maxByteCount) of A-Z a-z 0-9 . _ - /")
-  }
-
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a") ... UInt8(ascii: "z"), UInt8(ascii: "A") ... UInt8(ascii: "Z"),
-      UInt8(ascii: "0") ... UInt8(ascii: "9"):
-      true
-    default: false
-    }
   }
 }
 

@@ -130,7 +130,7 @@ struct FrameFilterService: RegistrableRPCService {
     guard category.isEmpty || FilterDescription.Category(rawValue: category) != nil else {
       let categories = FilterDescription.Category.allCases.map(\.rawValue).joined(separator: ", ")
       throw FieldViolation(
-        field: "category", reason: "'\(category)' is none of \(categories)",
+        field: "category", reason: "is '\(category)'; it must be one of \(categories)",
         info: .init(reason: "UNKNOWN_NAME", value: category, limit: categories))
     }
     let response = Sidelight_V1_ListFiltersResponse.with {

@@ -1,7 +1,6 @@
 import AsyncAlgorithms
 import GRPCCore
 import GRPCProtobuf
-import ServiceLifecycle
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf

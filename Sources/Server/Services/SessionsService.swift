@@ -234,21 +234,20 @@ package struct SessionPageToken: Sendable, Hashable {
   }
 
   /// The token's text.
-  package var text: String { Self.digits(self.number) + Self.digits(self.checkValue) }
+  package var text: String {
+    String(hexadecimal: self.number) + String(hexadecimal: self.checkValue)
+  }
 
   /// FNV-1a, 64 bits.
   private var checkValue: UInt64 {
     var value: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in Self.digits(self.number).utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    for byte in String(hexadecimal: self.number).utf8 {
+      value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
     // A byte that never occurs in texts separates label and participant.
     for byte in Array(self.label.utf8) + [0xFF] + Array(self.participant.utf8) {
       value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
     }
     return value
-  }
-
-  private static func digits(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -46,7 +46,7 @@ struct StillImageHandler: Sendable {
       let span = ServiceContext.current?[CurrentCallSpan.self]
       span?.attributes["sidelight.participant"] = caller.participant
     }
-    let pipeline = try RequestedPipeline(request.pipelineSource)
+    let pipeline = try RequestedPipeline(request)
     let output: OutputShape
     do throws(FieldViolation) {
       output = try OutputShape(request.output, limits: admission.frameLimits, allowsPNG: true)
@@ -159,7 +159,8 @@ struct StillImageHandler: Sendable {
   ) throws(FieldViolation) -> FrameGeometry {
     let format = request.format == .unspecified ? .i420 : PixelFormat(request.format)
     guard let format else {
-      throw FieldViolation(field: "format", reason: "\(request.format) is no raw pixel format")
+      throw FieldViolation(
+        field: "format", reason: "is \(request.format), which is not a raw pixel format")
     }
     let size = try self.engine.admission.frameLimits.check(
       width: request.width == 0 ? 1280 : request.width,

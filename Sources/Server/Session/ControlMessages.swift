@@ -1,6 +1,5 @@
 import SidelightKernels
 import SidelightWire
-import SwiftProtobuf
 
 /// A change to the session's pipeline requested by a client: `select`, `update` or `activate`.
 struct PipelineChange {
@@ -22,7 +21,7 @@ struct PipelineChange {
     self.requestID = select.requestID
     self.expectedRevision = select.hasIfRevision ? select.ifRevision : nil
     do throws(FieldViolation) {
-      let requested = try RequestedPipeline(select.pipelineSource)
+      let requested = try RequestedPipeline(select)
       self.requested = requested
       self.transition = try .requested(select.hasTransition ? select.transition : nil)
       self.apply = { pipeline in pipeline = requested.pipeline }

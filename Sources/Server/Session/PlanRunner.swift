@@ -1,9 +1,7 @@
-import GRPCCore
 import SidelightCodecs
 import SidelightKernels
 import SidelightScene
 import SidelightWire
-import SwiftProtobuf
 import Synchronization
 
 /// Filters one frame using a compiled pipeline: decodes an image file, runs the plan, encodes the

@@ -1,4 +1,3 @@
-import AsyncAlgorithms
 import GRPCCore
 import GRPCProtobuf
 import Logging
@@ -377,7 +376,9 @@ struct Session: Sendable {
   }
 
   private func sendStatistics(every interval: Duration) async {
-    for await _ in self.engine.clock.ticks(every: interval) {
+    while true {
+      await self.engine.clock.wait(interval)
+      guard !Task.isCancelled else { return }
       self.outcomes.pushNotice { counts in
         .message(.with { $0.stats = self.handle.stats(counts, isFinal: false) })
       }
@@ -500,7 +501,6 @@ struct Session: Sendable {
 
   /// Returns 64 random bits as text: unique enough for logs, and not guessable.
   private static func makeID() -> String {
-    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+    String(hexadecimal: UInt64.random(in: .min ... .max))
   }
 }

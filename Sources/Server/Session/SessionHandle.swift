@@ -1,6 +1,4 @@
 import Foundation
-import GRPCCore
-import Logging
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
@@ -367,9 +365,7 @@ final class SessionHandle: Sendable {
       $0.pipeline = pipelineState.effectivePipeline.text(
         clippedToBytes: ContractLimits.maxListedPipelineBytes)
       $0.revision = pipelineState.revision
-      let age = (now - self.opened).components
-      $0.age = Google_Protobuf_Duration(
-        seconds: age.seconds, nanos: Int32(age.attoseconds / 1_000_000_000))
+      $0.age = Google_Protobuf_Duration(rounding: now - self.opened)
       $0.stats = self.stats(self.outcomes.counts, isFinal: false)
       if let geometry {
         $0.width = UInt32(geometry.size.width)

@@ -63,7 +63,8 @@ struct SessionOptions: Sendable {
       case .keepOldest: .keepOldest
       case .neverDrop: .neverDrop
       case .UNRECOGNIZED(let value):
-        throw FieldViolation(field: "open.drop_policy", reason: "\(value) is no drop policy")
+        throw FieldViolation(
+          field: "open.drop_policy", reason: "is \(value), which is not a drop policy")
       }
     guard open.mailboxDepth <= 64 else {
       throw FieldViolation(
@@ -133,7 +134,7 @@ struct SessionOptions: Sendable {
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     self.allowedFilters = try .allowed(open.allowedFilters, field: "open.allowed_filters")
     do throws(FieldViolation) {
-      self.pipeline = try RequestedPipeline(open.pipelineSource)
+      self.pipeline = try RequestedPipeline(open)
     } catch {
       throw error.within("open")
     }
@@ -188,8 +189,7 @@ extension Duration {
   init(
     _ wire: Google_Protobuf_Duration, field: String, in range: ClosedRange<Duration>
   ) throws(FieldViolation) {
-    let duration = Duration(
-      secondsComponent: wire.seconds, attosecondsComponent: Int64(wire.nanos) * 1_000_000_000)
+    let duration = Duration(wire)
     guard range.contains(duration) else {
       throw FieldViolation(
         field: field,

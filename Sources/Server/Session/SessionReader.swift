@@ -1,7 +1,5 @@
 import GRPCCore
 import GRPCProtobuf
-import Logging
-import ServiceLifecycle
 import SidelightCodecs
 import SidelightKernels
 import SidelightTransport

@@ -1,9 +1,7 @@
 import GRPCCore
 import GRPCProtobuf
-import SidelightCodecs
 import SidelightKernels
 import SidelightWire
-import SwiftProtobuf
 
 /// Takes frames out of the mailbox and filters them, one at a time, when the scheduler grants a
 /// turn.

@@ -152,10 +152,12 @@ package final class ServerMetrics: Sendable {
 }
 
 extension Duration {
-  /// The duration in whole nanoseconds.
-  fileprivate var nanoseconds: Int64 {
+  /// The duration in whole nanoseconds, limited to about 292 years.
+  var nanoseconds: Int64 {
     let (seconds, attoseconds) = self.components
-    return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
+    let (nanoseconds, isOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    guard !isOverflow else { return seconds < 0 ? .min : .max }
+    return nanoseconds &+ attoseconds / 1_000_000_000
   }
 }
 

@@ -1,5 +1,6 @@
 public import Foundation
 public import Logging
+import Synchronization
 import Tracing
 
 /// A log handler that writes one line per entry, as text or as JSON.
@@ -146,4 +147,161 @@ public enum LogFormat: String, Sendable, Hashable, CaseIterable {
   case text
   /// One JSON object per line.
   case json
+}
+
+/// Writes a JSON object, member by member.
+struct JSONText {
+  private(set) var text = ""
+  private var isFirst = true
+
+  mutating func open() { self.text += "{" }
+
+  mutating func close() { self.text += "}" }
+
+  mutating func add(_ key: String, _ value: String) {
+    self.begin(key)
+    self.text += Self.quoted(value)
+  }
+
+  mutating func add(_ key: String, _ value: Logger.MetadataValue) {
+    self.begin(key)
+    self.text += Self.encoded(value)
+  }
+
+  private mutating func begin(_ key: String) {
+    if !self.isFirst { self.text += "," }
+    self.isFirst = false
+    self.text += Self.quoted(key) + ":"
+  }
+
+  private static func encoded(_ value: Logger.MetadataValue) -> String {
+    switch value {
+    case .string(let value): return self.quoted(value)
+    case .stringConvertible(let value): return self.quoted("\(value)")
+    case .array(let values): return "[\(values.map(self.encoded).joined(separator: ","))]"
+    case .dictionary(let members):
+      var json = Self()
+      json.open()
+      for (key, value) in members.sorted(by: { $0.key < $1.key }) { json.add(key, value) }
+      json.close()
+      return json.text
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}
+
+/// A minimum log level that several loggers share and that can change at run time.
+public final class SharedLogLevel: Sendable {
+  /// Another level for some entries, or for all.
+  private struct Exception {
+    /// An element of the metadata of the entries' loggers; `nil` for all entries.
+    var element: (key: String, value: String)?
+    var level: Logger.Level
+    var end: ContinuousClock.Instant
+  }
+
+  private static let maxExceptions = 64
+
+  private let state: Mutex<(level: Logger.Level, exceptions: [Exception])>
+
+  /// - Parameter level: The initial level.
+  public init(_ level: Logger.Level) {
+    self.state = Mutex((level, []))
+  }
+
+  /// The level. A change applies from the next entry.
+  public var level: Logger.Level {
+    get { self.state.withLock(\.level) }
+    set { self.state.withLock { $0.level = newValue } }
+  }
+
+  /// Sets the level of some entries for a time. A newer level for the same entries replaces it, and the
+  /// oldest of more than 64 ends.
+  ///
+  /// - Parameters:
+  ///   - key: The key of an element of the loggers' metadata; `nil` for all entries.
+  ///   - value: The element's value.
+  public func set(
+    _ level: Logger.Level, where key: String?, is value: String, for duration: Duration
+  ) {
+    let exception = Exception(
+      element: key.map { ($0, value) }, level: level, end: .now + duration)
+    self.state.withLock { state in
+      state.exceptions.removeAll { $0.element?.key == key && $0.element?.value ?? "" == value }
+      state.exceptions = state.exceptions.suffix(Self.maxExceptions - 1) + [exception]
+    }
+  }
+
+  /// The level of entries of a logger: the newest one that was set for them, or for all.
+  func level(for metadata: @autoclosure () -> Logger.Metadata) -> Logger.Level {
+    self.state.withLock { state in
+      guard !state.exceptions.isEmpty else { return state.level }
+      let now = ContinuousClock.now
+      state.exceptions.removeAll { $0.end <= now }
+      let metadata = metadata()
+      let exception = state.exceptions.last { exception in
+        exception.element.map { metadata[$0.key] == .string($0.value) } ?? true
+      }
+      return exception?.level ?? state.level
+    }
+  }
+}
+
+/// A log handler whose level is a ``SharedLogLevel``, unless a logger sets its own.
+public struct SharedLevelLogHandler<Base: LogHandler>: LogHandler {
+  private var base: Base
+  private var own: Logger.Level?
+  private let shared: SharedLogLevel
+
+  /// - Parameters:
+  ///   - base: The handler that writes the entries.
+  ///   - level: The shared minimum level.
+  public init(_ base: Base, level: SharedLogLevel) {
+    self.base = base
+    self.shared = level
+  }
+
+  /// The minimum level of entries.
+  public var logLevel: Logger.Level {
+    get { self.own ?? self.shared.level(for: self.base.metadata) }
+    set { self.own = newValue }
+  }
+
+  /// The metadata of all entries.
+  public var metadata: Logger.Metadata {
+    get { self.base.metadata }
+    set { self.base.metadata = newValue }
+  }
+
+  /// The provider of additional metadata for all entries.
+  public var metadataProvider: Logger.MetadataProvider? {
+    get { self.base.metadataProvider }
+    set { self.base.metadataProvider = newValue }
+  }
+
+  /// An element of ``metadata``.
+  public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { self.base[metadataKey: key] }
+    set { self.base[metadataKey: key] = newValue }
+  }
+
+  /// Writes an entry.
+  public func log(event: LogEvent) { self.base.log(event: event) }
 }

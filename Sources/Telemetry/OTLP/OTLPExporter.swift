@@ -158,14 +158,9 @@ public struct OTLPTracing: Sendable {
 
 /// Logs when sending of spans begins to fail, and when it works again, rather than every batch.
 private struct FailureLog {
-  private let logger: Logger
-  private let endpoint: OTLPEndpoint
-  private var isFailing = false
-
-  init(logger: Logger, endpoint: OTLPEndpoint) {
-    self.logger = logger
-    self.endpoint = endpoint
-  }
+  let logger: Logger
+  let endpoint: OTLPEndpoint
+  var isFailing = false
 
   mutating func record(_ error: any Error) {
     defer { self.isFailing = true }

@@ -45,7 +45,6 @@ final class CaptionCache: Sendable {
     var fonts: [ObjectIdentifier: KnownFont] = [:]
     var byteCount = 0
     var time: UInt64 = 0
-    var renderCount = 0
 
     /// Removes an entry.
     mutating func remove(_ key: Key) {
@@ -74,9 +73,6 @@ final class CaptionCache: Sendable {
     self.maxBytes = maxBytes
   }
 
-  /// How often a text was drawn.
-  var renderCount: Int { self.state.withLock(\.renderCount) }
-
   /// Returns the samples of a text, from the cache or newly drawn.
   ///
   /// - Parameters:
@@ -99,7 +95,6 @@ final class CaptionCache: Sendable {
     let samples = try make()
     let byteCount = Self.byteCount(samples)
     self.state.withLock { state in
-      state.renderCount += 1
       guard isKept, byteCount <= self.maxBytes, state.entries[key] == nil else { return }
       while state.byteCount + byteCount > self.maxBytes,
         let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })
@@ -129,9 +124,6 @@ package final class TextTools: Sendable {
     self.renderer = renderer
     self.cache = CaptionCache(maxBytes: maxCacheBytes)
   }
-
-  /// How often a text was drawn.
-  package var renderCount: Int { self.cache.renderCount }
 
   /// Returns a drawn text for frames of a geometry.
   ///

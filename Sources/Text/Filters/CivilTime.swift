@@ -1,5 +1,3 @@
-import SidelightKernels
-
 /// A date and a time of day in the Gregorian calendar.
 package struct CivilTime: Sendable, Hashable {
   package let year, month, day: Int

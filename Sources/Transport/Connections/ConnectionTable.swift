@@ -1,7 +1,6 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
-import SidelightWire
 import Synchronization
 
 /// The connections and calls of a listener. A call finds its own entry by number.

@@ -3,7 +3,6 @@ package import GRPCCore
 import GRPCProtobuf
 package import SidelightKernels
 package import SidelightWire
-import SwiftProtobuf
 
 /// A received message and, separately, its pixels, which remain in the transport's buffer.
 package struct ReceivedMessage<Message: PixelMessage>: Sendable {

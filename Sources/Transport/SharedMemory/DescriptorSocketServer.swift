@@ -1,14 +1,5 @@
 import Foundation
 package import Logging
-import SidelightWire
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The server side of the descriptor socket: passes the memory of rings to clients.
 ///

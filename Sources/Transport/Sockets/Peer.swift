@@ -54,14 +54,6 @@ package struct PeerCertificate: Sendable, Hashable {
   /// The name that identifies the client.
   package var name: String { self.names[0] }
 
-  /// - Parameters:
-  ///   - names: The names in the certificate, at least one.
-  ///   - expires: The end of its validity, as time since 1970.
-  package init(names: [String], expires: Duration) {
-    self.names = names
-    self.expires = expires
-  }
-
   /// Reads a certificate.
   ///
   /// - Returns: `nil` if the certificate is unreadable or nameless.

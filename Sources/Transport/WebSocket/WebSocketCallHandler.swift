@@ -1,6 +1,5 @@
 import GRPCCore
 import NIOCore
-import SidelightKernels
 import SidelightWire
 
 /// The handler between a WebSocket's socket and its call: a binary message is a message of the

@@ -92,11 +92,7 @@ package struct FaceDetection: Filter {
   /// The analyzer of one session.
   private struct Analyzer: FrameAnalyzer {
     var scene: FaceScene
-    private var attendance = FaceAttendance()
-
-    init(scene: FaceScene) {
-      self.scene = scene
-    }
+    var attendance = FaceAttendance()
 
     mutating func analyze(
       _ frame: Frame, at time: FrameTime

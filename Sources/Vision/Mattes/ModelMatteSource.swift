@@ -1,4 +1,3 @@
-import SidelightKernels
 public import SidelightScene
 
 #if canImport(Glibc)

@@ -53,16 +53,6 @@ struct ProtobufReader {
     ProtobufReader(self.file, range)
   }
 
-  /// Returns the numbers that are packed in a range that ``next()`` returned.
-  ///
-  /// - Throws: ``VisionError`` with code `malformed`.
-  func numbers(_ range: Range<Int>) throws(VisionError) -> [UInt64] {
-    var reader = self.message(range)
-    var numbers: [UInt64] = []
-    while reader.position < reader.end { numbers.append(try reader.varint()) }
-    return numbers
-  }
-
   private mutating func take(_ count: UInt64) throws(VisionError) -> Range<Int> {
     guard count <= UInt64(self.end - self.position) else {
       throw VisionError(

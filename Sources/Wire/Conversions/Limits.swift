@@ -135,7 +135,7 @@ extension Sidelight_V1_Limits {
     self.controlUnitsPerSecond = UInt32(ContractLimits.controlUnitsPerSecond)
     self.controlBytesPerSecond = UInt32(ContractLimits.controlBytesPerSecond)
     self.maxTransitionDuration = Google_Protobuf_Duration(
-      transition: PipelineTransition.maxDuration)
+      rounding: PipelineTransition.maxDuration)
   }
 }
 

@@ -59,7 +59,7 @@ extension ParameterGlide {
 extension Sidelight_V1_Transition {
   package init(_ transition: PipelineTransition) {
     self.init()
-    self.duration = Google_Protobuf_Duration(transition: transition.duration)
+    self.duration = Google_Protobuf_Duration(rounding: transition.duration)
     self.curve = Sidelight_V1_TransitionCurve(transition.curve)
     switch transition.style {
     case .fade: self.kind = .fade
@@ -78,7 +78,7 @@ extension Sidelight_V1_Transition {
 extension Sidelight_V1_Glide {
   package init(_ glide: ParameterGlide) {
     self.init()
-    self.duration = Google_Protobuf_Duration(transition: glide.duration)
+    self.duration = Google_Protobuf_Duration(rounding: glide.duration)
     self.curve = Sidelight_V1_TransitionCurve(glide.curve)
   }
 }
@@ -92,8 +92,7 @@ extension Duration {
         field: "duration", reason: "is missing; it must be more than 0 and at most \(limit)",
         info: .init(reason: "OUT_OF_RANGE", limit: "more than 0, at most \(limit)"))
     }
-    let duration = Duration(
-      secondsComponent: wire.seconds, attosecondsComponent: Int64(wire.nanos) * 1_000_000_000)
+    let duration = Duration(wire)
     guard duration > .zero, duration <= limit else {
       throw FieldViolation(
         field: "duration",
@@ -101,13 +100,6 @@ extension Duration {
         info: .outOfRange(duration, limit: "more than 0, at most \(limit)"))
     }
     self = duration
-  }
-}
-
-extension Google_Protobuf_Duration {
-  package init(transition duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    self.init(seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000))
   }
 }
 
@@ -167,7 +159,7 @@ extension FieldViolation {
     _ value: Int, field: String, valid: String
   ) -> FieldViolation {
     FieldViolation(
-      field: field, reason: "is \(value), which is none of \(valid)",
+      field: field, reason: "is \(value); it must be one of \(valid)",
       info: .init(reason: "UNKNOWN_NAME", value: "\(value)", limit: valid))
   }
 

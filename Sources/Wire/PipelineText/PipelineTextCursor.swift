@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// A position in the text of a pipeline that moves past its tokens.
 struct PipelineTextCursor {
   /// The whole text.
@@ -157,18 +159,10 @@ struct PipelineTextCursor {
   }
 
   private static func startsWord(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a") ... UInt8(ascii: "z"), UInt8(ascii: "A") ... UInt8(ascii: "Z"),
-      UInt8(ascii: "_"):
-      true
-    default: false
-    }
+    byte.isLetter || byte == UInt8(ascii: "_")
   }
 
   private static func continuesWord(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0") ... UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-    default: self.startsWord(byte)
-    }
+    self.startsWord(byte) || byte.isDigit || "-.".utf8.contains(byte)
   }
 }

@@ -284,17 +284,17 @@ struct PipelineTextParser {
   /// infinite, which the catalogue refuses.
   private mutating func parseNumber() throws(PipelineTextError) -> Double? {
     let start = self.cursor.offset
-    guard let first = self.cursor.current, Self.isDigit(first) || "+-.".utf8.contains(first) else {
+    guard let first = self.cursor.current, first.isDigit || "+-.".utf8.contains(first) else {
       return nil
     }
     var digits = self.cursor.take { "+-".utf8.contains($0) }
-    digits += self.cursor.take { Self.isDigit($0) || $0 == UInt8(ascii: ".") }
+    digits += self.cursor.take { $0.isDigit || $0 == UInt8(ascii: ".") }
     // `1e3` has an exponent. Other text that begins with an e is an unknown unit.
     let beforeExponent = self.cursor.offset
     if let letter = self.cursor.current, "eE".utf8.contains(letter) {
       let sign =
         self.cursor.take { "eE".utf8.contains($0) } + self.cursor.take { "+-".utf8.contains($0) }
-      let exponent = self.cursor.take(while: Self.isDigit)
+      let exponent = self.cursor.take(while: \.isDigit)
       if exponent.isEmpty {
         self.cursor.rewind(to: beforeExponent)
       } else {
@@ -333,9 +333,5 @@ struct PipelineTextParser {
     let rgba = digits.utf8.count == 6 ? value << 8 | 0xFF : value
     func channel(_ shift: UInt32) -> Double { Double(rgba >> shift & 0xFF) / 255 }
     return RGBAColor(red: channel(24), green: channel(16), blue: channel(8), alpha: channel(0))
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0") ... UInt8(ascii: "9")).contains(byte)
   }
 }

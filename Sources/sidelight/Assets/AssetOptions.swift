@@ -6,7 +6,6 @@ import SidelightConfiguration
 import SidelightFilterProcesses
 import SidelightKernelLanguage
 import SidelightKernels
-import SidelightServer
 import SidelightText
 import SidelightVision
 import SidelightWire

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import SidelightConfiguration
 
 /// `sidelight studio`: runs a server for this user, with the studio's page on loopback.
 struct StudioCommand: AsyncParsableCommand {

@@ -3,14 +3,6 @@ import Foundation
 import SidelightSupervisor
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// The error of ffmpeg or ffprobe, or of a video that they read.
 struct MediaError: Error, CustomStringConvertible {
   let description: String

@@ -261,12 +261,8 @@ private struct NUTContents: NUTNumbers {
 /// The bytes of a NUT file.
 private struct NUTSource: NUTNumbers {
   let read: NUTReader.Read
-  private var chunk = [UInt8](repeating: 0, count: 64 << 10)
-  private var available = 0 ..< 0
-
-  init(read: @escaping NUTReader.Read) {
-    self.read = read
-  }
+  var chunk = [UInt8](repeating: 0, count: 64 << 10)
+  var available = 0 ..< 0
 
   /// Returns a byte, or `nil` at the end.
   mutating func byteIfAny() throws -> UInt8? {

@@ -1,6 +1,4 @@
 import ArgumentParser
-import SidelightClient
-import SidelightCodecs
 import SidelightKernels
 import SidelightWire
 

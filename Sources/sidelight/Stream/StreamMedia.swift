@@ -1,7 +1,6 @@
 import ArgumentParser
 import SidelightClient
 import SidelightCodecs
-import SidelightKernels
 
 /// A picture of a video, and its time from the start.
 struct TimedPicture: Sendable {

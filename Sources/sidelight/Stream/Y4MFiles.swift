@@ -1,15 +1,7 @@
-import Dispatch
+import Foundation
 import SidelightClient
 import SidelightCodecs
 import SidelightKernels
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The frames of a Y4M file or pipe. Reading blocks a thread of a dispatch queue.
 final class Y4MInput: VideoInput, @unchecked Sendable {  // one task reads, one call at a time

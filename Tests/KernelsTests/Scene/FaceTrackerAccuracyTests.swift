@@ -174,22 +174,4 @@ import Testing
     }
     #expect(seen.count == 2)
   }
-
-  @Test func `eyes turn a face slowly, unless they are far from level`() {
-    func roll(_ degrees: Double) -> Double {
-      var scene = SimulatedScene(faces: Self.still)
-      var report = scene.step(0)
-      for frame in 1 ..< 20 { report = scene.step(frame) }
-      let face = report.faces[0].rawBox
-      let line = face.roll + degrees * .pi / 180
-      let right = PicturePoint(
-        x: 100 * Self.sine(line + .pi / 2), y: 100 * Self.sine(line))
-      scene.tracker.record(
-        eyesOf: report.faces[0].id, left: PicturePoint(x: 0, y: 0), right: right)
-      return (scene.tracker.followTargets[0].box.roll - face.roll) * 180 / .pi
-    }
-    #expect(abs(roll(10) - 2) < 1e-6)
-    #expect(abs(roll(-10) + 2) < 1e-6)
-    #expect(roll(16) == 0)
-  }
 }

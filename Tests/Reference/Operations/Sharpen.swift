@@ -88,3 +88,20 @@ extension GuidedDetailOperation: ReferenceOperation {
     return [changed.boundedByAlpha(of: geometry)] + planes.dropFirst()
   }
 }
+
+extension GuidedDetailOperation {
+  /// The change of a pixel with that detail, in units of white, apart from skin and alpha.
+  fileprivate func change(_ detail: Double) -> Double {
+    let square = detail * detail
+    let scaled = self.gain * detail * (square / (square + self.squaredCoring))
+    return min(max(scaled, -self.limit), self.limit)
+  }
+}
+
+extension SkinColor {
+  /// Returns clamp(1.5 - q, 0, 1), q the squared distance from the centre in half axes.
+  fileprivate static func likelihood(cb: Double, cr: Double) -> Double {
+    let offset = (SIMD2(cb, cr) - Self.center) / Self.axes
+    return min(max(1.5 - (offset * offset).sum(), 0), 1)
+  }
+}

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CKernels
 
 /// A brightening of dark pictures with less noise, which follows changes of the light slowly.
 struct LowLight: CatalogueFilter {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CKernels
 
 /// A removal of the colour of the light, which follows changes of the light slowly.
 struct WhiteBalance: CatalogueFilter {

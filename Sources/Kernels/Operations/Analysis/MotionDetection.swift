@@ -61,11 +61,7 @@ struct MotionDetection: CatalogueFilter {
 
   private struct Analyzer: FrameAnalyzer {
     let settings: Settings
-    private var previous: LumaLevels?
-
-    init(settings: Settings) {
-      self.settings = settings
-    }
+    var previous: LumaLevels?
 
     mutating func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
       let levels = LumaLevels(frame)

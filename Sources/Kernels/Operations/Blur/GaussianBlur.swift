@@ -1,13 +1,5 @@
 import CKernels
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// A Gaussian blur.
 struct GaussianBlur: CatalogueFilter {
   static let description = FilterDescription(

@@ -1,13 +1,5 @@
 import CKernels
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// The mean along a line through a pixel.
 struct MotionBlur: CatalogueFilter {
   static let description = FilterDescription(

@@ -1,13 +1,5 @@
 import CKernels
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// A narrow symmetric filter of one plane: per row, first vertically and then horizontally.
 struct SymmetricPlane {
   let shape: PlaneShape

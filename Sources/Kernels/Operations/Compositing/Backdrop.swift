@@ -67,6 +67,41 @@ package enum PlacedBackdrop: Sendable {
   }
 }
 
+extension PlacedBackdrop? {
+  /// Returns such a node; a missing picture is transparent.
+  func node(
+    byteCost: Int, reference: @escaping SourceKernel.Reference,
+    apply: @escaping SourceKernel.Apply
+  ) -> FilterNode {
+    if let self { return self.node(byteCost: byteCost, reference: reference, apply: apply) }
+    let kernel = StripKernel { pixel, x, y, _ in
+      reference(pixel, .zero, x, y)
+    } apply: { strip in
+      ScratchStrip.with(strip) { backdrop in
+        unsafe backdrop.forEachChannel { channel in
+          unsafe channel.update(repeating: 0, count: strip.count)
+        }
+        apply(strip, backdrop)
+      }
+    }
+    return FilterNode(.kernel(kernel), byteCost: byteCost)
+  }
+}
+
+extension SIMD4<Double> {
+  /// The premultiplied form of a straight colour.
+  var premultiplied: SIMD4<Double> {
+    SIMD4(self.x * self.w, self.y * self.w, self.z * self.w, self.w)
+  }
+
+  /// Returns the straight form of a premultiplied colour; in opaque frames it is shown on black.
+  func straight(isOpaque: Bool) -> SIMD4<Double> {
+    guard !isOpaque else { return self }
+    guard self.w > 0 else { return .zero }
+    return SIMD4(self.x / self.w, self.y / self.w, self.z / self.w, self.w)
+  }
+}
+
 extension ParameterDescription {
   /// The name of an image. The default of an optional image is "", which disables it.
   package static func image(_ name: String, isOptional: Bool = false, _ summary: String) -> Self {

@@ -49,7 +49,7 @@ struct ScreenBlendMode: BackgroundCompositing {
 }
 
 /// The common part of the filters that composite the picture with a background image.
-protocol BackgroundCompositing: CatalogueFilter {
+protocol BackgroundCompositing: CatalogueFilter, SpaceDependentFilter {
   static var composition: Composition { get }
 
   var settings: BackgroundSettings { get }
@@ -67,10 +67,6 @@ struct BackgroundSettings: Sendable {
 }
 
 extension BackgroundCompositing {
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
-  }
-
   /// The nodes in a working space: the background is converted to it.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     guard
@@ -132,7 +128,7 @@ package enum Composition: Sendable, Hashable {
   private func reference(
     _ pixel: SIMD4<Double>, _ other: SIMD4<Double>, isOpaque: Bool
   ) -> SIMD4<Double> {
-    let own = SIMD4(pixel.x * pixel.w, pixel.y * pixel.w, pixel.z * pixel.w, pixel.w)
+    let own = pixel.premultiplied
     let result =
       switch self {
       case .over: own + other * (1 - own.w)
@@ -140,9 +136,7 @@ package enum Composition: Sendable, Hashable {
       case .multiply: own * other
       case .screen: own + other - own * other
       }
-    guard !isOpaque else { return result }
-    guard result.w > 0 else { return .zero }
-    return SIMD4(result.x / result.w, result.y / result.w, result.z / result.w, result.w)
+    return result.straight(isOpaque: isOpaque)
   }
 
   private var row: sl_composition {

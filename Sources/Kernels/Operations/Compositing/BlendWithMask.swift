@@ -1,7 +1,7 @@
 import CKernels
 
 /// A composition of the picture and a background, weighted by a mask.
-struct BlendWithMask: CatalogueFilter {
+struct BlendWithMask: CatalogueFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "blendWithMask",
     summary: "Shows the picture where a mask is white, and a background where it is black.",
@@ -31,10 +31,6 @@ struct BlendWithMask: CatalogueFilter {
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
   }
 
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
-  }
-
   /// The nodes in a working space: the background is converted to it. The mask is not, because it
   /// holds weights and not colours.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
@@ -45,35 +41,14 @@ struct BlendWithMask: CatalogueFilter {
         in: size, .sRGBGamma)
     else { return [] }
     let isOpaque = geometry.isOpaque
-    let blend = Self.blend(mask, isOpaque: isOpaque)
-    let reference = Self.reference(mask, isOpaque: isOpaque)
-    if let background = self.background?.placed(self.fit, in: size, space) {
-      return [background.node(byteCost: mask.byteCount, reference: reference, apply: blend)]
-    }
-    let kernel = StripKernel { pixel, x, y, _ in
-      reference(pixel, .zero, x, y)
-    } apply: { strip in
-      ScratchStrip.with(strip) { backdrop in
-        unsafe backdrop.forEachChannel { channel in
-          unsafe channel.update(repeating: 0, count: strip.count)
-        }
-        blend(strip, backdrop)
-      }
-    }
-    return [FilterNode(.kernel(kernel), byteCost: mask.byteCount)]
-  }
-
-  private static func reference(
-    _ mask: PlacedImage, isOpaque: Bool
-  ) -> SourceKernel.Reference {
-    { pixel, other, x, y in
-      let own = SIMD4(pixel.x * pixel.w, pixel.y * pixel.w, pixel.z * pixel.w, pixel.w)
-      let luma = (mask.pixel(x, y) * [0.2126, 0.7152, 0.0722, 0]).sum()
-      let result = other + (own - other) * luma
-      guard !isOpaque else { return result }
-      guard result.w > 0 else { return .zero }
-      return SIMD4(result.x / result.w, result.y / result.w, result.z / result.w, result.w)
-    }
+    let background = self.background?.placed(self.fit, in: size, space)
+    let node = background.node(
+      byteCost: mask.byteCount,
+      reference: { pixel, other, x, y in
+        let luma = (mask.pixel(x, y) * [0.2126, 0.7152, 0.0722, 0]).sum()
+        return (other + (pixel.premultiplied - other) * luma).straight(isOpaque: isOpaque)
+      }, apply: Self.blend(mask, isOpaque: isOpaque))
+    return [node]
   }
 
   private static func blend(_ mask: PlacedImage, isOpaque: Bool) -> SourceKernel.Apply {

@@ -1,7 +1,7 @@
 import CKernels
 
 /// The replacement of dark or bright pixels by a background.
-struct LumaKey: CatalogueFilter {
+struct LumaKey: CatalogueFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "lumaKey",
     summary: "Replaces dark or bright pixels by an image, the source frame, a colour or nothing.",
@@ -53,43 +53,21 @@ struct LumaKey: CatalogueFilter {
     self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .fill
   }
 
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
-  }
-
   /// The nodes in a working space: the background image is converted to it.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     let isOpaque = geometry.isOpaque
     let (key, color) = (self.key, self.color)
-    let premultiplied = SIMD4(
-      color.red * color.alpha, color.green * color.alpha, color.blue * color.alpha, color.alpha)
-    let reference: SourceKernel.Reference = { pixel, other, _, _ in
+    let premultiplied = SIMD4(color.red, color.green, color.blue, color.alpha).premultiplied
+    let background = self.background?.placed(self.fit, in: geometry.size, space)
+    let node = background.node(byteCost: 0) { pixel, other, _, _ in
       let other = other + premultiplied * (1 - other.w)
-      let own = SIMD4(pixel.x * pixel.w, pixel.y * pixel.w, pixel.z * pixel.w, pixel.w)
-      let result = other + (own - other) * key(pixel)
-      guard !isOpaque else { return result }
-      guard result.w > 0 else { return .zero }
-      return SIMD4(result.x / result.w, result.y / result.w, result.z / result.w, result.w)
-    }
-    let blend: SourceKernel.Apply = { strip, other in
+      return (other + (pixel.premultiplied - other) * key(pixel)).straight(isOpaque: isOpaque)
+    } apply: { strip, other in
       unsafe sl_rows_current().pointee.luma_key(
         strip.red, strip.green, strip.blue, strip.alpha, other.red, other.green, other.blue,
         other.alpha, strip.count, key.row(color: premultiplied), isOpaque ? 1 : 0)
     }
-    if let background = self.background?.placed(self.fit, in: geometry.size, space) {
-      return [background.node(reference: reference, apply: blend)]
-    }
-    let kernel = StripKernel { pixel, x, y, _ in
-      reference(pixel, .zero, x, y)
-    } apply: { strip in
-      ScratchStrip.with(strip) { backdrop in
-        unsafe backdrop.forEachChannel { channel in
-          unsafe channel.update(repeating: 0, count: strip.count)
-        }
-        blend(strip, backdrop)
-      }
-    }
-    return [FilterNode(.kernel(kernel))]
+    return [node]
   }
 }
 

@@ -201,14 +201,6 @@ package struct RadialWarpPass: OperationPass {
   }
 }
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// A radial map on one plane, sampled by distance.
 struct RadialWarpTable: Sendable {
   /// Pairs of numbers by distance; ``entries`` + 2 pairs.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CKernels
 
 /// A rotation about a point that decreases with the distance.
 struct TwirlDistortion: DiscDistortion {

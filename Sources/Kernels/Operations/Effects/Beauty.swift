@@ -1,5 +1,5 @@
 /// A smoothing of skin that keeps eyes, lips and hair.
-struct Beauty: CatalogueFilter {
+struct Beauty: CatalogueFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "beauty",
     summary: "Smooths skin and keeps edges; other colours do not change.",
@@ -28,10 +28,6 @@ struct Beauty: CatalogueFilter {
     self.operation = GuidedDetailOperation(
       gain: -arguments.number("smoothing"), isSkinOnly: true,
       guided: GuidedFilter(epsilon: Self.edges * Self.edges))
-  }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: in linear light the picture is encoded and decoded again.

@@ -1,13 +1,5 @@
 import CKernels
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// The numbers of pixels per bin, of which the first begins at 0 and the last at 1 - 1 / count.
 struct BinCounts: Sendable {
   enum Channel: Int {
@@ -87,7 +79,7 @@ private struct ColorHistogram: PixelReduction {
   @inline(__always)
   private func position(_ value: Float) -> Float {
     guard let stops = self.stops else { return value }
-    return (log2(max(1e-30, value)) - stops.lowerBound) / (stops.upperBound - stops.lowerBound)
+    return (log2f(max(1e-30, value)) - stops.lowerBound) / (stops.upperBound - stops.lowerBound)
   }
 
   func add(_ pixel: SIMD4<Float>, x: Int, y: Int, to measurement: inout Measurement) {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CKernels
 
 /// The distances between colours that a search for the nearest one compares.
 struct ColorMetric: Sendable {

@@ -116,11 +116,11 @@ struct StripStatistics {
 }
 
 /// A reduction of an area, as an operation on frames of any format.
-package struct ReductionOperation<Reduction: PixelReduction>: DefinedOperation {
-  let reduction: Reduction
+package struct ReductionOperation<Reduction: PixelReduction>: NeighborhoodOperation {
+  package let reduction: Reduction
   /// The area: left, top, width and height in pixels. Without pixels in the frame, it is the frame.
   let extent: [Double]
-  let isOpaque: Bool
+  package let isOpaque: Bool
   package let summary: String
 
   package var kind: PassDescription.Kind { .frame }
@@ -129,7 +129,7 @@ package struct ReductionOperation<Reduction: PixelReduction>: DefinedOperation {
   package var mixesPixels: Bool { false }
 
   /// Returns the pixels of the area.
-  func area(in size: FrameSize) -> PixelRect {
+  package func area(in size: FrameSize) -> PixelRect {
     PixelRect(
       Region(
         origin: FramePoint(x: Length(self.extent[0]), y: Length(self.extent[1])),
@@ -139,49 +139,6 @@ package struct ReductionOperation<Reduction: PixelReduction>: DefinedOperation {
 
   package func makePass(_ setting: PassSetting) -> any Pass {
     ReductionPass(setting: setting, operation: self)
-  }
-
-  package func pixel(
-    x: Int, y: Int, of size: FrameSize, _ time: FrameTime, _ pixel: (Int, Int) -> SIMD4<Double>
-  ) -> SIMD4<Double> {
-    self.result(pixel(x, y), x: x, y: y, of: size, in: self.measurement(of: size, pixel))
-  }
-
-  package func pixels(
-    of size: FrameSize, _ time: FrameTime, _ pixel: @escaping (Int, Int) -> SIMD4<Double>
-  ) -> (Int, Int) -> SIMD4<Double> {
-    let measurement = self.measurement(of: size, pixel)
-    return { x, y in self.result(pixel(x, y), x: x, y: y, of: size, in: measurement) }
-  }
-
-  private func measurement(
-    of size: FrameSize, _ pixel: (Int, Int) -> SIMD4<Double>
-  ) -> Reduction.Measurement {
-    var measurement = self.reduction.measurement(of: size)
-    let area = self.area(in: size)
-    for row in area.y {
-      for column in area.x {
-        self.reduction.add(
-          self.single(pixel(column, row)), x: column, y: row, to: &measurement)
-      }
-    }
-    self.reduction.finish(&measurement)
-    return measurement
-  }
-
-  private func result(
-    _ own: SIMD4<Double>, x: Int, y: Int, of size: FrameSize, in measurement: Reduction.Measurement
-  ) -> SIMD4<Double> {
-    var result = SIMD4<Double>(
-      self.reduction.pixel(self.single(own), x: x, y: y, of: size, in: measurement))
-    if self.isOpaque { result.w = own.w }
-    return result
-  }
-
-  private func single(_ pixel: SIMD4<Double>) -> SIMD4<Float> {
-    var result = SIMD4<Float>(pixel)
-    if self.isOpaque { result.w = 1 }
-    return result
   }
 }
 

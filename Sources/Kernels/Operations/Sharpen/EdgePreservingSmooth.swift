@@ -1,5 +1,5 @@
 /// A smoothing that keeps edges.
-struct EdgePreservingSmooth: CatalogueFilter {
+struct EdgePreservingSmooth: CatalogueFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "edgePreservingSmooth",
     summary: "Smooths surfaces and noise, and keeps edges sharp; colours do not change.",
@@ -27,10 +27,6 @@ struct EdgePreservingSmooth: CatalogueFilter {
     let edges = arguments.number("edges")
     self.operation = GuidedDetailOperation(
       gain: -arguments.number("amount"), guided: GuidedFilter(epsilon: edges * edges))
-  }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: in linear light the picture is encoded and decoded again.

@@ -38,30 +38,17 @@ package struct GuidedDetailOperation: NeighborhoodOperation {
     return space == .sRGBGamma ? [node] : [.curve(.encoded), node, .curve(.linearized)]
   }
 
-  /// The change of a pixel with that detail, in units of white, apart from skin and alpha.
-  package func change(_ detail: Double) -> Double {
-    let square = detail * detail
-    let scaled = self.gain * detail * (square / (square + self.squaredCoring))
-    return min(max(scaled, -self.limit), self.limit)
-  }
-
   /// Greater than 0, to keep the quotient finite for a detail of 0.
   package var squaredCoring: Double { max(self.coring * self.coring, 1e-12) }
 }
 
-/// The likelihood of skin, from chroma: an ellipse in Cb and Cr that holds skin of every shade
-/// (after Chai and Ngan 1999), with soft edges.
+/// The likelihood of skin, from chroma: clamp(1.5 - q, 0, 1), q the squared distance from the centre
+/// in half axes. The ellipse in Cb and Cr holds skin of every shade (after Chai and Ngan 1999).
 package enum SkinColor {
   /// The centre in units of white.
   package static let center = SIMD2(-0.1, 0.098)
   /// The half axes in units of white.
   package static let axes = SIMD2(0.1, 0.078)
-
-  /// Returns clamp(1.5 - q, 0, 1), q the squared distance from the centre in half axes.
-  package static func likelihood(cb: Double, cr: Double) -> Double {
-    let offset = (SIMD2(cb, cr) - Self.center) / Self.axes
-    return min(max(1.5 - (offset * offset).sum(), 0), 1)
-  }
 }
 
 /// Reduces a picture, computes the models of its smooth luma, and changes the detail of pixels.

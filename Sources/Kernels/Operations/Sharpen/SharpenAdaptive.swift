@@ -1,5 +1,5 @@
 /// A sharpening that amplifies texture, but not noise or strong edges.
-struct SharpenAdaptive: CatalogueFilter {
+struct SharpenAdaptive: CatalogueFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "sharpenAdaptive",
     summary: "Sharpens texture without amplifying noise and without halos at edges.",
@@ -33,10 +33,6 @@ struct SharpenAdaptive: CatalogueFilter {
     self.operation = GuidedDetailOperation(
       gain: arguments.number("sharpness"), coring: arguments.number("noise"), limit: Self.limit,
       guided: GuidedFilter(radius: Self.radius, epsilon: Self.edges * Self.edges))
-  }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: in linear light the picture is encoded and decoded again.

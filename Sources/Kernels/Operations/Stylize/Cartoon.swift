@@ -1,7 +1,7 @@
 import CKernels
 
 /// Flat tones with dark lines.
-struct Cartoon: CatalogueFilter {
+struct Cartoon: CatalogueFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "cartoon",
     summary: "Draws the picture in flat, saturated tones with dark lines at edges.",
@@ -32,10 +32,6 @@ struct Cartoon: CatalogueFilter {
   init(_ arguments: Arguments) {
     self.tones = arguments.number("tones").rounded()
     self.lines = arguments.number("lines")
-  }
-
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.nodes(for: geometry, in: .sRGBGamma)
   }
 
   /// The nodes in a working space: the smoothing works on gamma-encoded colour.

@@ -1,13 +1,5 @@
 import CKernels
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// A halftone screen of dots.
 struct DotScreen: CatalogueFilter {
   static let description = FilterDescription(

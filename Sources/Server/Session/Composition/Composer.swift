@@ -1,6 +1,4 @@
-import GRPCCore
 import GRPCProtobuf
-import SidelightCodecs
 import SidelightKernels
 import SidelightTransport
 import SidelightWire

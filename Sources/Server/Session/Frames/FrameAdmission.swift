@@ -1,5 +1,3 @@
-import ServiceLifecycle
-import SidelightKernels
 import SidelightWire
 
 /// Decides which frames of a session go on to the mailbox: checks their numbers and tags, the

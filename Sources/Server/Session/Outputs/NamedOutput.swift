@@ -60,7 +60,7 @@ struct NamedOutput: Sendable {
     try ContractLimits.check(message.name, atMost: Pipeline.maxNameBytes, field: "name")
     try ParticipantName.checkCharacters(of: message.name, field: "name")
     self.name = message.name
-    self.pipeline = try RequestedPipeline(message.pipelineSource)
+    self.pipeline = try RequestedPipeline(message)
     do throws(FieldViolation) {
       self.shape = try OutputShape(message.output, limits: limits, allowsPNG: false)
       self.encoder = try EncoderRequest(message.output.encoder)

@@ -1,4 +1,3 @@
-import GRPCCore
 import GRPCProtobuf
 import SidelightKernels
 import SidelightWire

@@ -283,7 +283,7 @@ package struct PipelineState: Sendable {
     of lineage: SessionLineage, at now: Duration, wallNow: UInt64, lifetime: Duration
   ) -> Sidelight_V1_ResumeState {
     func wall(_ time: Duration) -> Int64 {
-      Int64(clamping: wallNow) &+ (time - now).wireNanoseconds
+      Int64(clamping: wallNow) &+ (time - now).nanoseconds
     }
     return .with {
       $0.expiresNs = wall(now + lifetime)
@@ -335,15 +335,5 @@ package struct PipelineState: Sendable {
     case .passing: _ = self.setPause(.passing)
     case .running, .unspecified, .UNRECOGNIZED: break
     }
-  }
-}
-
-extension Duration {
-  /// The duration in whole nanoseconds, as the wire counts moments; limited to about 292 years.
-  fileprivate var wireNanoseconds: Int64 {
-    let (seconds, attoseconds) = self.components
-    let (nanoseconds, isOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    guard !isOverflow else { return seconds < 0 ? .min : .max }
-    return nanoseconds &+ attoseconds / 1_000_000_000
   }
 }

@@ -196,11 +196,6 @@ extension Mailbox {
       /// Whether it removes the element.
       package var takes: Bool
       package var continuation: CheckedContinuation<Element?, Never>
-
-      package init(takes: Bool, continuation: CheckedContinuation<Element?, Never>) {
-        self.takes = takes
-        self.continuation = continuation
-      }
     }
 
     private let depth: Int
