@@ -1,7 +1,7 @@
 # Every target is a readable script in dev/; `make help` lists them, `dev/test --help` and `dev/bench --help` their
 # parts.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo call examples models test fuzz bench gallery goldens reference docs protos format lint check packages clean
+.PHONY: help setup build demo call examples models test fuzz bench fleet gallery goldens reference docs protos format lint check packages clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
@@ -33,6 +33,9 @@ fuzz: ## Fuzz the readers of untrusted input (TARGET=jpeg SECONDS=60; default: a
 
 bench: ## Run a benchmark: PART=kernels, vision, wire, realtime and others (dev/bench --help)
 	@dev/bench $(PART) $(ARGUMENTS)
+
+fleet: ## Run drills with three servers, proxies and call servers (ARGUMENTS=--swarm: a Docker Swarm)
+	@dev/bench fleet $(ARGUMENTS)
 
 gallery: ## Draw every filter for docs/reference/gallery.md (SIDELIGHT_TEST_MEDIA names pictures)
 	@dev/pictures gallery

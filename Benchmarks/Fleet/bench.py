@@ -8,6 +8,7 @@ import argparse
 import base64
 import contextlib
 import os
+import re
 import signal
 import statistics
 import sys
@@ -17,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import grpc
@@ -25,6 +26,7 @@ import grpc
 import costs
 import plot
 import simulation
+import swarm
 from fleet import SAMPLE_SECONDS, SERVER_PORT, Calls, Fleet, create_bridge
 from reporting import table
 from sidelight_testing.contract import service, session, sessions, sessions_service
@@ -146,14 +148,15 @@ def new_keys(folder: Path) -> Path:
     return path
 
 
-def run(drill: Drill) -> tuple[Result, list[list[tuple[float, float]]]]:
+def run(drill: Drill, on: swarm.Swarm | None) -> tuple[Result, list[list[tuple[float, float]]]]:
     """Runs a drill, and returns what clients saw, and the frames a second of each server by time."""
     with tempfile.TemporaryDirectory(prefix="sidelight-fleet-") as folder:
         keys = new_keys(Path(folder))
-        with (
-            Fleet(keys, drill.proxies, **drill.fleet) as fleet,
-            Calls(fleet, drill.via, **drill.calls) as calls,
-        ):
+        fleet = (
+            swarm.SwarmFleet(on, drill.proxies) if on
+            else Fleet(keys, drill.proxies, **drill.fleet)
+        )
+        with fleet, Calls(fleet, drill.via, **drill.calls) as calls:
             time.sleep(1)
             at = Run(fleet)
             began = time.monotonic()
@@ -177,6 +180,10 @@ def run(drill: Drill) -> tuple[Result, list[list[tuple[float, float]]]]:
 
 
 # Drills
+
+
+def nothing(run: Run) -> None:
+    pass
 
 
 def update(run: Run) -> None:
@@ -302,11 +309,17 @@ def within(*, session: int | None = None, gap: float | None = None, share: float
 
 LIGHT = {"sessions": 600, "frame_rate": 1, "size": (64, 36)}
 KILLED = "frames in flight + 2, gap .3 s"
+UPDATED = ".1 % lost, 2 frames and 2 moves a session, gap .2 s"
+
+
+def is_updated(result: Result) -> bool:
+    return result.moves_by_session <= 2 and within(session=2, gap=0.2, share=0.001)(result)
+
+
 DRILLS = [
-    Drill("nothing", "proxies", lambda run: None, "0 frames", within(session=0)),
-    Drill("rolling update", "proxies", update, ".1 % lost, 2 frames and 2 moves a session, gap .2 s",
-          lambda result: result.moves_by_session <= 2
-          and within(session=2, gap=0.2, share=0.001)(result), draws=True),
+    Drill("nothing", "proxies", nothing, "0 frames", within(session=0)),
+    Drill("rolling update", "proxies", update, UPDATED, is_updated, draws=True),
+    Drill("rolling update, direct", "servers", update, UPDATED, is_updated),
     Drill("drain", "proxies", drain, "0 frames", within(session=0)),
     Drill("drain, direct", "servers", drain, "0 frames", within(session=0)),
     Drill("`kill -9`", "proxies", kill, KILLED, within(session=IN_FLIGHT + 2, gap=0.3), draws=True),
@@ -332,6 +345,11 @@ DRILLS = [
           lambda result: within(session=0)(result) and 0 < result.admitted <= 1.1 * QUOTA,
           fleet={"shares_state": True, "sessions_per_caller": QUOTA}),
 ]
+# The drills that Swarm performs, with the same limits.
+PERFORMED = {nothing: nothing, update: swarm.update, drain: swarm.drain, kill: swarm.kill, cut: cut}
+SWARM_DRILLS = [
+    replace(each, perform=PERFORMED[each.perform], draws=False) for each in DRILLS if each.perform in PERFORMED
+]
 LEFT_OUT = """\
 Not run here: scale-up and rebalancing, which move one session a minute; placement, which `PlacementTests` and
 `test_proxies.py` test; a token of another version, since there is no release; etcd down for ten minutes;
@@ -355,25 +373,55 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--swarm", action="store_true")
     parser.add_argument("--only", action="append", default=[], metavar="DRILL")
     parser.add_argument("--runs", type=int, metavar="N")
     arguments = parser.parse_args()
     runs = arguments.runs or (1 if arguments.quick else 10)
+    known = SWARM_DRILLS if arguments.swarm else DRILLS
     drills = [
-        each for each in DRILLS if not arguments.only or any(name in each.name for name in arguments.only)
+        each for each in known if not arguments.only or any(name in each.name for name in arguments.only)
     ]
-    if not drills and "costs" not in arguments.only:
-        parser.error(f"no drill has this name; there are: {', '.join(each.name for each in DRILLS)}")
+    if not drills and (arguments.swarm or "costs" not in arguments.only):
+        parser.error(f"no drill has this name; there are: {', '.join(each.name for each in known)}")
     # A run that is terminated ends its servers.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     machine, started = Machine.now(), time.monotonic()
     create_bridge()
+    with contextlib.ExitStack() as stack:
+        on = None
+        if arguments.swarm:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="sidelight-fleet-"))
+            on = stack.enter_context(swarm.Swarm(new_keys(Path(folder))))
+        results, rows, panels, missed = perform(drills, runs, on)
+    if arguments.swarm and not arguments.only:
+        seconds = time.monotonic() - started
+        put_section(arguments.output / "fleet.md", swarm_section(rows, runs, machine, seconds, on))
+    elif arguments.only and "costs" not in arguments.only:
+        print(rows)
+    else:
+        with tempfile.TemporaryDirectory(prefix="sidelight-fleet-") as folder:
+            spent = costs.rows(new_keys(Path(folder)))
+        print(spent)
+        if arguments.only:
+            print(rows)
+        else:
+            write(arguments.output, rows, panels, runs, machine, time.monotonic() - started,
+                  f"{simulated(results, runs)}\n{cost_section(spent)}")
+    if missed:
+        sys.exit(f"missed: {', '.join(missed)}")
+
+
+def perform(
+    drills: list[Drill], runs: int, on: swarm.Swarm | None
+) -> tuple[dict[str, Result], str, list[plot.Panel], list[str]]:
+    """Runs drills. Returns what clients saw, the table, the timelines, and the drills that missed their limit."""
     lines, panels, missed = [], [], []
     results: dict[str, Result] = {}
     for drill in drills:
         worst = None
         for number in range(runs):
-            result, rates = run(drill)
+            result, rates = run(drill, on)
             print(f"{drill.name}: {result}", file=sys.stderr, flush=True)
             worst = result if worst is None else worst.worse(result)
             if number == 0 and drill.draws:
@@ -394,18 +442,7 @@ def main() -> None:
             print(f"{drill.name}: {error}", file=sys.stderr)
     header = ["drill", "allowed", "reasons", "lost", "in one session", "gap, s", "resumed", "moves of one",
               "back, p99 s", "unfiltered"]
-    rows = table(header, lines, words=3)
-    if not arguments.only or "costs" in arguments.only:
-        with tempfile.TemporaryDirectory(prefix="sidelight-fleet-") as folder:
-            spent = costs.rows(new_keys(Path(folder)))
-        print(spent)
-    if arguments.only:
-        print(rows if lines else "")
-    else:
-        write(arguments.output, rows, panels, runs, machine, time.monotonic() - started,
-              f"{simulated(results, runs)}\n{cost_section(spent)}")
-    if missed:
-        sys.exit(f"missed: {', '.join(missed)}")
+    return results, table(header, lines, words=3) if lines else "", panels, missed
 
 
 def simulated(results: dict[str, Result], runs: int) -> str:
@@ -465,7 +502,9 @@ def write(
     if panels:
         (output / "fleet-timeline.svg").write_text(
             plot.svg("Frames by server", "frames a second", panels))
-    (output / "fleet.md").write_text(f"""\
+    page = output / "fleet.md"
+    other = section_of_swarm(page)
+    page.write_text(f"""\
 # Fleet: servers that come and go
 
 Written by `make bench PART=fleet`, {machine}
@@ -484,6 +523,37 @@ clients resolve the names of all servers, with `round_robin`. A frame without a 
 ![Frames by server](fleet-timeline.svg)
 
 {sections}""")
+    if other:
+        put_section(page, other)
+
+
+def swarm_section(rows: str, runs: int, machine: Machine, seconds: float, on: swarm.Swarm) -> str:
+    return f"""\
+## Docker Swarm
+
+Written by `make fleet ARGUMENTS=--swarm`, {machine}
+{runs} runs of each drill, which took {seconds:.0f} s together. The machines are managers of a Swarm (Docker {on.version}). They
+run the image of `make packages` as a global service in their networks, read-only and without capabilities.
+An update is `docker service update` with another image, a drain `docker node update --availability drain`,
+a kill `docker kill`.
+
+{rows}"""
+
+
+def section_of_swarm(page: Path) -> str:
+    """The section about Docker Swarm, which a run of other drills keeps."""
+    found = re.search(r"^## Docker Swarm\n.*?(?=^## |\Z)", page.read_text(), re.DOTALL | re.MULTILINE) if (
+        page.exists()) else None
+    return found[0] if found else ""
+
+
+def put_section(page: Path, section: str) -> None:
+    """Writes the section about Docker Swarm into a page, before the simulation."""
+    text = page.read_text() if page.exists() else ""
+    if old := section_of_swarm(page):
+        text = text.replace(old, "")
+    before, title, after = text.partition("## Simulation\n")
+    page.write_text(f"{before.rstrip()}\n\n{section.rstrip()}\n\n{title}{after}".strip() + "\n")
 
 
 if __name__ == "__main__":

@@ -105,6 +105,8 @@ class Fleet:
         self.call_nodes = [Node(21 + index) for index in range(CALL_SERVERS)]
         self.etcd_nodes = [Node(31)] if shares_state else []
         self.etcd: Etcd | None = None
+        # Those that end with the block.
+        self._own_nodes = [*self.nodes, *self.proxy_nodes, *self.call_nodes, *self.etcd_nodes]
         # Servers and proxies; one that ended is replaced.
         self.servers: list[Server] = []
         self.proxies: list[Envoy] = []
@@ -113,13 +115,13 @@ class Fleet:
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
-            for node in (*self.nodes, *self.proxy_nodes, *self.call_nodes, *self.etcd_nodes):
+            for node in self._own_nodes:
                 stack.enter_context(node)
             self._ended = threading.Event()
             self._processes = stack.enter_context(contextlib.ExitStack())
             for node in self.etcd_nodes:
                 self.etcd = self._processes.enter_context(Etcd(node.command, node.host))
-            self.servers = [self.start_server(index) for index in range(len(self.nodes))]
+            self.start_servers()
             self.proxies = [self.start_proxy(index) for index in range(len(self.proxy_nodes))]
             names = {"servers": self.nodes, "proxies": self.proxy_nodes}
             Path("/etc/hosts").write_text("127.0.0.1 localhost\n" + "".join(
@@ -138,6 +140,9 @@ class Fleet:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def start_servers(self) -> None:
+        self.servers = [self.start_server(index) for index in range(len(self.nodes))]
 
     def start_server(self, index: int) -> Server:
         node = self.nodes[index]
