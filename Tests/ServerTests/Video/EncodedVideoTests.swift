@@ -153,6 +153,25 @@ struct EncodedVideoTests {
     #expect(answers.frames.last?.image == Sidelight_V1_Image(expected))
   }
 
+  @Test func `frames beyond the credits are decoded for those after them`() async throws {
+    let stream = try EncodedStream(.vp8, 640, 360, count: 24)
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse { writer, pongs in
+          try await writer.write(.open(Self.look, policy: .newestWins))
+          for index in stream.units.indices {
+            try await writer.write(.frame(UInt64(index + 1), stream.image(index)))
+          }
+          try await writer.write(.with { $0.ping.id = 1 })
+          var pongs = pongs.makeAsyncIterator()
+          await pongs.next()
+        }
+      }
+    }
+    #expect(answers.drops.contains { $0.reason == .noCredit })
+    #expect(!answers.drops.contains { $0.reason == .notDecodable })
+  }
+
   @Test func `parameter sets of a refused frame do not change what the pipeline gets`() async throws
   {
     let small = try EncodedStream(.h264, 64, 64, count: 1)
