@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
