@@ -239,9 +239,15 @@ extension QuotaUse {
   /// Whether all amounts are in the range of amounts that servers write.
   fileprivate var isValid: Bool {
     (0 ... 1_000_000).contains(self.sessions)
-      && [self.frames, self.bytes].allSatisfy { rate in
-        [rate?.demand ?? 0, rate?.share ?? 0].allSatisfy { (0 ... 1e15).contains($0) }
-          && (1 ... 1e6).contains(rate?.weight ?? 1)
-      } && (self.participants ?? [:]).values.allSatisfy(\.isValid)
+      && [self.frames, self.bytes].compactMap(\.self).allSatisfy(\.isValid)
+      && (self.participants ?? [:]).values.allSatisfy(\.isValid)
+  }
+}
+
+extension QuotaUse.Rate {
+  fileprivate var isValid: Bool {
+    let amounts = 0.0 ... 1e15
+    return amounts.contains(self.demand) && amounts.contains(self.share)
+      && (1.0 ... 1e6).contains(self.weight)
   }
 }
