@@ -4,28 +4,11 @@ import SidelightWire
 /// Decides which sessions a hot server moves, and to which servers. A pure state machine; the time is
 /// a parameter.
 ///
-/// A server is hot after its load was above ``Limits/hot`` for ``Limits/time``. It then moves a part
-/// of its sessions to servers below ``Limits/cold``, and waits before it moves more. The load of those
-/// stays below ``Limits/full``, so they do not move the sessions back.
+/// A server is hot after its load was above ``RebalancingLimits/hot`` for
+/// ``RebalancingLimits/time``. It then moves a part of its sessions to servers below
+/// ``RebalancingLimits/cold``, and waits before it moves more. The load of those stays below
+/// ``RebalancingLimits/full``, so they do not move the sessions back.
 package struct Rebalancer: Sendable {
-  /// The limits of rebalancing.
-  package struct Limits: Sendable, Hashable {
-    /// The load above which a server is hot.
-    package var hot = 0.8
-    /// The load below which a server takes sessions over.
-    package var cold = 0.6
-    /// The load that a server may have after it has taken sessions over.
-    package var full = 0.7
-    /// The time after which a server with a high load is hot.
-    package var time = Duration.seconds(20)
-    /// The part of the sessions that may move in an interval; at least one session may.
-    package var share = 0.05
-    /// The interval, and the age below which a session stays.
-    package var interval = Duration.seconds(60)
-
-    package init() {}
-  }
-
   /// An open session.
   package struct Session: Sendable, Hashable {
     package var number: UInt64
@@ -60,12 +43,12 @@ package struct Rebalancer: Sendable {
     }
   }
 
-  private let limits: Limits
+  private let limits: RebalancingLimits
   /// The time since which the load is high.
   private var highSince: Duration?
   private var nextMove: Duration?
 
-  package init(_ limits: Limits) {
+  package init(_ limits: RebalancingLimits) {
     self.limits = limits
   }
 

@@ -13,7 +13,7 @@ final class DetachedJobRunner: Sendable {
     var isFinished = false
   }
 
-  private enum Placement {
+  private enum Start {
     case assigned(to: CheckedContinuation<DetachedJob?, Never>)
     case waiting
     case refused
@@ -25,13 +25,13 @@ final class DetachedJobRunner: Sendable {
   /// does not run, and is done immediately.
   func start(_ body: @escaping DetachedJob.Body) -> DetachedJob {
     let job = DetachedJob(body)
-    let placement: Placement = self.state.withLock { state in
+    let start: Start = self.state.withLock { state in
       guard !state.isFinished else { return .refused }
       if let runner = state.runner.take() { return .assigned(to: runner) }
       state.waiting.append(job)
       return .waiting
     }
-    switch placement {
+    switch start {
     case .assigned(let runner): runner.resume(returning: job)
     case .waiting: break
     case .refused: job.finish()

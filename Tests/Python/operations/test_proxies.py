@@ -174,7 +174,9 @@ def test_the_swift_client_survives_them_too(fleet, tmp_path):
     summary = log.splitlines()[-1]
     assert summary.startswith(f"{RATE * seconds} frames in "), summary
     made = int(re.search(r"(\d+) filtered", summary)[1])
-    dropped = int(re.search(r"(\d+) dropped \(", summary)[1])
+    # A killed server may have had no frame.
+    lost = re.search(r"(\d+) dropped \(", summary)
+    dropped = int(lost[1]) if lost else 0
     assert made + dropped == RATE * seconds, summary
     assert dropped < RATE * seconds / 2, summary
     reasons = summary.partition("dropped (")[2].partition(")")[0]
@@ -223,9 +225,9 @@ class OpenSession:
 def test_sessions_go_to_servers_in_inverse_proportion_to_their_load():
     with numbered_servers(3) as servers, contextlib.ExitStack() as stack:
         proxy, stub = stack.enter_context(behind_envoy(servers))
-        for server, streams in zip(servers[1:], (3, 9)):
+        for server, streams in zip(servers[1:], (2, 6)):
             command = [binary(), "load", server.addresses["tcp"], "--sessions", str(streams)]
-            options = ["--size", "640x360", "--pipeline", "gaussianBlur(radius: 8)"]
+            options = ["--size", "640x360", "--pipeline", ", ".join(["gaussianBlur(radius: 8)"] * 10)]
             process = subprocess.Popen(
                 [*command, *options, "--duration", "3600"], stderr=subprocess.DEVNULL
             )
@@ -238,7 +240,7 @@ def test_sessions_go_to_servers_in_inverse_proportion_to_their_load():
 
         def differ() -> bool:
             idle, middle, hot = weights()
-            return idle > 1.5 * middle and middle > 1.5 * hot
+            return idle > 1.3 * middle and middle > 1.3 * hot
 
         wait_until(differ)
         before, counts = weights(), collections.Counter()

@@ -184,9 +184,7 @@ class Server(ServerBase[Session]):
         )
         return result
 
-    async def place(
-        self, group: str = "", participant: str = "", cost: float = 0.0
-    ) -> List[str]:
+    async def place(self, group: str = "", participant: str = "", cost: float = 0.0) -> List[str]:
         """Returns the addresses of the fleet's servers at which to open a session, the best first.
         Ask again after about 10 s.
 

@@ -20,8 +20,26 @@ public struct PlacementConfiguration: Sendable, Hashable {
   /// - `rebalancing` (default: off): whether sessions move to `peers` while this server is hot.
   public var rebalancing = Rebalancing.off
   /// The limits of rebalancing.
-  package var limits = Rebalancer.Limits()
+  package var limits = RebalancingLimits()
 
   /// The defaults: a server without a fleet.
   public init() {}
+}
+
+/// The limits of rebalancing.
+package struct RebalancingLimits: Sendable, Hashable {
+  /// The load above which a server is hot.
+  package var hot = 0.8
+  /// The load below which a server takes sessions over.
+  package var cold = 0.6
+  /// The load that a server may have after it has taken sessions over.
+  package var full = 0.7
+  /// The time after which a server with a high load is hot.
+  package var time = Duration.seconds(20)
+  /// The part of the sessions that may move in an interval; at least one session may.
+  package var share = 0.05
+  /// The interval, and the age below which a session stays.
+  package var interval = Duration.seconds(60)
+
+  package init() {}
 }
