@@ -532,10 +532,9 @@ def swarm_section(rows: str, runs: int, machine: Machine, seconds: float, on: sw
 ## Docker Swarm
 
 Written by `make fleet ARGUMENTS=--swarm`, {machine}
-{runs} runs of each drill, which took {seconds:.0f} s together. The machines are managers of a Swarm (Docker {on.version}). They
-run the image of `make packages` as a global service in their networks, read-only and without capabilities.
-An update is `docker service update` with another image, a drain `docker node update --availability drain`,
-a kill `docker kill`.
+Runs of each drill: {runs}, in {seconds:.0f} s. The machines are managers of a Swarm (Docker {on.version}). They run
+the image of `make packages` as a global service in their networks, read-only and without capabilities. An update is `docker service update` with another image, a drain `docker node update --availability drain`,
+a kill `docker kill`. Direct clients do not know which servers are new: a session may move once for each server.
 
 {rows}"""
 

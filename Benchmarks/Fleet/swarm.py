@@ -60,7 +60,7 @@ class Engine(Node):
                     *self.command, "dockerd", "--host", self._socket, "--data-root", f"{self._folder.name}/data",
                     "--exec-root", state, "--pidfile", f"{state}.pid", "--storage-driver", "overlay2",
                     "--cgroup-parent", CONTROL_GROUP, "--bridge", "none",
-                    # A container of a service may not ask for more than this process has.
+                    # The default, -500, needs a capability that sandboxes lack.
                     "--oom-score-adjust", "0",
                 ],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
