@@ -30,7 +30,7 @@ public final class AdminServer: Service {
   private let address: Address
   private let server: SidelightServer
   private let metrics: @Sendable () -> String
-  private let setLogLevel: @Sendable (LogLevelChange) -> Void
+  private let setLogLevel: (@Sendable (LogLevelChange) -> Void)?
   private let logger: Logger
   private let bound: (stream: AsyncStream<Address>, continuation: AsyncStream<Address>.Continuation)
 
@@ -38,11 +38,11 @@ public final class AdminServer: Service {
   ///   - address: The address to listen on: a TCP address or a Unix socket.
   ///   - server: The server whose state is served.
   ///   - metrics: Returns the metrics for Prometheus. Called after the server has updated its own.
-  ///   - setLogLevel: Changes the level of the log for a time.
+  ///   - setLogLevel: Changes the level of the log for a time. `nil` refuses such requests.
   ///   - logger: The logger.
   public init(
     address: Address, server: SidelightServer, metrics: @escaping @Sendable () -> String,
-    setLogLevel: @escaping @Sendable (LogLevelChange) -> Void, logger: Logger
+    setLogLevel: (@Sendable (LogLevelChange) -> Void)? = nil, logger: Logger
   ) {
     self.address = address
     self.server = server
@@ -113,18 +113,28 @@ public final class AdminServer: Service {
       try await Self.requireOperator(request, context, of: server)
       return try await Self.profile("application/xml") { try ProcessProfile.heaps() }
     }
-    router.put("log") { [server, setLogLevel] request, context in
+    router.put("log") { [server, setLogLevel, logger] request, context in
       try await Self.requireOperator(request, context, of: server)
+      guard let setLogLevel else { throw HTTPError(.notImplemented) }
       let query = request.uri.queryParameters
       guard let level = query["level"].flatMap({ Logger.Level(rawValue: String($0)) }) else {
         let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
         throw HTTPError(.badRequest, message: "level must be one of \(levels)")
       }
-      setLogLevel(
-        LogLevelChange(
-          level: level, session: query["session"].map { String($0) },
-          caller: query["caller"].map { String($0) },
-          duration: try Self.seconds(of: request, default: 600, atMost: 86400)))
+      guard query["session"] == nil || query["caller"] == nil else {
+        throw HTTPError(.badRequest, message: "name a session or a caller, not both")
+      }
+      let change = LogLevelChange(
+        level: level, session: query["session"].map { String($0) },
+        caller: query["caller"].map { String($0) },
+        duration: try Self.seconds(of: request, default: 600, atMost: 86400))
+      setLogLevel(change)
+      logger.notice(
+        "log level changed",
+        metadata: [
+          "level": "\(level)", "session": "\(change.session ?? "")",
+          "caller": "\(change.caller ?? "")", "duration": "\(change.duration)",
+        ])
       return Self.text("ok\n")
     }
     for asset in PageAsset.all {
@@ -139,15 +149,33 @@ public final class AdminServer: Service {
   private static func requireOperator(
     _ request: Request, _ context: AdminRequestContext, of server: SidelightServer
   ) async throws {
-    guard server.requiresAuthentication else {
-      guard context.isLocal else {
+    guard server.acceptsTokens else {
+      // A proxy on this machine speaks for others, and a page in a browser names a host.
+      let isForwarded = ["forwarded", "x-forwarded-for"].contains {
+        HTTPField.Name($0).map { request.headers[$0] != nil } ?? false
+      }
+      guard context.isLocal, !isForwarded, Self.isLocal(request.head.authority) else {
         throw HTTPError(.forbidden, message: "only callers on this machine may do this")
       }
       return
     }
-    guard await server.isOperator(authorization: request.headers[values: .authorization]) else {
+    guard let scopes = await server.scopes(authorization: request.headers[values: .authorization])
+    else {
+      throw HTTPError(
+        .unauthorized, headers: [.wwwAuthenticate: "Bearer"], message: "this needs a valid token")
+    }
+    guard scopes.contains(.operate) else {
       throw HTTPError(.forbidden, message: "this needs a token with the scope operate")
     }
+  }
+
+  /// Whether a request's host is an address or `localhost`: another name may be a page's that looks like
+  /// this machine.
+  private static func isLocal(_ authority: String?) -> Bool {
+    guard let authority else { return true }
+    let host = authority.hasPrefix("[") ? authority : String(authority.prefix { $0 != ":" })
+    return host.isEmpty || host == "localhost" || host.hasPrefix("[")
+      || host.allSatisfy { $0.isNumber || $0 == "." }
   }
 
   private static func seconds(

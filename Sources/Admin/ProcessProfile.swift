@@ -1,5 +1,6 @@
 import CProfiler
 import Foundation
+import ServiceLifecycle
 
 /// Profiles of this process. Linux only.
 enum ProcessProfile {
@@ -9,27 +10,33 @@ enum ProcessProfile {
     case unavailable
   }
 
-  private static let period: UInt32 = 10_000
+  /// The samples that there is room for are enough for all processors, or for 100 per second.
+  private static func period(for duration: Duration) -> UInt32 {
+    let processorTime = duration / .seconds(1) * Double(ProcessInfo.processInfo.activeProcessorCount)
+    return max(10_000, UInt32(processorTime * 1e6 / Double(CPROFILER_MAX_SAMPLES)))
+  }
 
-  /// Samples where the process spends its processor time, 100 times per second of it.
+  /// Samples where the process spends its processor time, up to 100 times per second of it. Ends sooner
+  /// when the server shuts down.
   ///
   /// - Returns: A profile in the format of gperftools, which `pprof` reads.
   /// - Throws: ``Failure``; `CancellationError`, after it has stopped.
   static func processorTime(for duration: Duration) async throws -> [UInt8] {
-    switch cprofiler_start(self.period) {
+    let period = Self.period(for: duration)
+    switch cprofiler_start(period) {
     case 0: break
     case -EBUSY: throw Failure.isRunning
     default: throw Failure.unavailable
     }
-    let isCancelled = (try? await Task.sleep(for: duration)) == nil
+    await cancelWhenGracefulShutdown { try? await Task.sleep(for: duration) }
     var count = 0
-    let words = cprofiler_stop(&count)
+    guard let words = cprofiler_stop(&count) else { throw Failure.unavailable }
     defer { free(words) }
-    if isCancelled { throw CancellationError() }
+    try Task.checkCancellation()
     // https://gperftools.github.io/gperftools/cpuprofile-fileformat.html: a header, samples, and an end, in words of
     // the machine; then the mapped files, to find functions by addresses.
     let all =
-      [0, 3, 0, UInt64(self.period), 0] + UnsafeBufferPointer(start: words, count: count)
+      [0, 3, 0, UInt64(period), 0] + UnsafeBufferPointer(start: words, count: count)
       + [0, 1, 0]
     let maps = FileManager.default.contents(atPath: "/proc/self/maps") ?? Data()
     return all.withUnsafeBytes { Array($0) } + maps

@@ -153,8 +153,6 @@ static void become(
   limit(RLIMIT_NOFILE, program->max_descriptors);
   // Private memory that can be written. Mappings of files, and of the shared memory, are not in it.
   limit(RLIMIT_DATA, program->max_memory);
-  // If the system runs out of memory, it ends this process before the host.
-  write_file("/proc/self/oom_score_adj", "500");
   unsigned char isolation = 0;
   int is_isolated = unshare(CLONE_NEWNET) == 0;
   int has_user = program->user != geteuid() && become_user(program->user, program->group);

@@ -18,8 +18,7 @@
 #include <unistd.h>
 
 #define MAX_DEPTH 62
-// 100 per second of processor time are 5 minutes.
-#define MAX_SAMPLES 30000
+#define MAX_SAMPLES CPROFILER_MAX_SAMPLES
 
 struct sample {
   /// 0 until the sample is complete.
@@ -55,7 +54,8 @@ static void take_sample(int signal, siginfo_t *info, void *context) {
           || process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof link || link[0] <= frame) {
         break;
       }
-      frame = link[0];
+      // Frames of asynchronous functions are marked by bit 60.
+      frame = link[0] & ~(UINT64_C(1) << 60);
       address = link[1];
     }
     atomic_store(&sample->depth, depth);

@@ -178,18 +178,29 @@ struct FilterProcessUser: Sendable {
   private static let users = Mutex(
     (last: uid_t.random(in: Self.range), taken: Set<uid_t>()))
 
-  /// Returns a user that no process of this host has; `nil` if this process is not root, or no user is
-  /// left.
+  /// Returns a user that no process has; `nil` if this process is not root, or no user is left.
   static func take() -> FilterProcessUser? {
     guard Self.isNeeded else { return nil }
+    let busy = Self.usersOfProcesses()
     return Self.users.withLock { users in
       for _ in Self.range {
         users.last = users.last < Self.range.upperBound ? users.last + 1 : Self.range.lowerBound
-        if users.taken.insert(users.last).inserted {
+        if !busy.contains(users.last), users.taken.insert(users.last).inserted {
           return FilterProcessUser(id: users.last, group: Self.group)
         }
       }
       return nil
+    }
+  }
+
+  /// The users of the system's processes: services that systemd gives a user of their own, and filter
+  /// processes of other hosts.
+  private static func usersOfProcesses() -> Set<uid_t> {
+    let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return entries.reduce(into: []) { users, entry in
+      var attributes = stat()
+      guard Int(entry) != nil, stat("/proc/\(entry)", &attributes) == 0 else { return }
+      users.insert(attributes.st_uid)
     }
   }
 

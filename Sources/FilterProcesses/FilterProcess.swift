@@ -207,7 +207,9 @@ final class FilterProcess: Sendable {
     // Programs look for their user's name, which the system does not know.
     let names = user.map { ["USER": "\($0.id)", "LOGNAME": "\($0.id)"] } ?? [:]
     let child = try await ChildProcess.start(
-      "exec \(self.command.withAbsolutePaths)",
+      // If the system runs out of memory, it ends this process before the host. Before exec, the file
+      // belongs to root, because the host's memory is hidden.
+      "echo 500 2>/dev/null >/proc/self/oom_score_adj; exec \(self.command.withAbsolutePaths)",
       environment: inherited.merging(names) { $1 }.merging([
         "HOME": user == nil ? inherited["HOME"] ?? directory : directory, "TMPDIR": directory,
         "SIDELIGHT_FILTER_SOCKET": self.folder.socket, "SIDELIGHT_FILTER_TOKEN": token,

@@ -89,7 +89,8 @@ public final class SidelightServer: Service {
         Grpc_Health_V1_Health.descriptor.fullyQualifiedService,
         Xds_Service_Orca_V3_OpenRcaService.descriptor.fullyQualifiedService,
       ] + ReflectionService.names
-    self.health = HealthStatusStore(services: ownServices)
+    self.health = HealthStatusStore(
+      services: ownServices, filters: catalogue.allDescriptions.filter(\.isRemote).map(\.name))
     let services: [any RegistrableRPCService] = [
       FrameFilterService(engine: self.engine, configuration: configuration),
       AssetsService(engine: self.engine), SessionsService(engine: self.engine),
@@ -356,13 +357,16 @@ public final class SidelightServer: Service {
     set { self.health.absences = newValue }
   }
 
-  /// Whether a caller may operate the server.
+  /// Whether callers can authenticate using tokens.
+  package var acceptsTokens: Bool { self.authorizer.acceptsTokens }
+
+  /// The scopes of a caller's token; `nil` without a valid one.
   ///
   /// - Parameter authorization: The values of its request's header `authorization`.
-  package func isOperator(authorization: [String]) async -> Bool {
+  package func scopes(authorization: [String]) async -> Set<Scope>? {
     let principal = try? await self.authorizer.principal(
       authorization: authorization, at: self.engine.clock.sinceEpoch)
-    return principal?.scopes.contains(.operate) == true
+    return principal?.scopes
   }
 
   /// The status of the server now.

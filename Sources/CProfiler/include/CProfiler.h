@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// The samples that there is room for. Later ones are left out.
+#define CPROFILER_MAX_SAMPLES 30000
+
 /// Starts to take a sample of the calls of a running thread per `period_us` microseconds of processor time.
 ///
 /// Functions without frame pointers hide their callers. Returns 0, or a negative errno value: -EBUSY if it has started.

@@ -39,6 +39,9 @@ final class Authorizer: Sendable {
     }
   }
 
+  /// Whether callers can authenticate using tokens.
+  var acceptsTokens: Bool { self.authenticator != nil }
+
   /// Whether callers must authenticate.
   var requiresAuthentication: Bool { self.state.withLock(\.requiresAuthentication) }
 

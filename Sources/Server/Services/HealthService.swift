@@ -93,7 +93,12 @@ final class HealthStatusStore: Sendable {
   let services: Set<String>
   private let state = Mutex(State())
 
-  init(services: [String]) { self.services = Set(services).union([""]) }
+  /// - Parameter filters: The names of filters of processes, which serve until ``absences`` states
+  ///   otherwise.
+  init(services: [String], filters: [String] = []) {
+    self.services = Set(services).union([""])
+    self.absences = Dictionary(filters.map { ($0, nil) }) { one, _ in one }
+  }
 
   /// The name of a filter as a service: `sidelight.v1.FrameFilter/sunset`.
   private static func service(_ filter: String) -> String {

@@ -343,8 +343,10 @@ struct SessionReader: ~Copyable {
         of: message, byteCount: video?.decodedByteCount ?? byteCount,
         hasCredit: reservation.hasCredit, pause: pause, isDecodedFirst: isVideo, at: received)
     {
-      if let video, reason == .noCredit, !video.header.isDisposable {
-        // Later frames depend on it. If it waits for the decoder, so does the client.
+      // Later frames depend on it. If it waits for the decoder, so does the client.
+      if let video, reason == .noCredit, !video.header.isDisposable,
+        await self.session.rateLimiter.takeFrame(of: video.decodedByteCount, waiting: false)
+      {
         self.excess.take(byteCount: byteCount)
         return try await self.intake.accept(
           message, picture, active, reservation, span, refusal: reason, pause: pause,

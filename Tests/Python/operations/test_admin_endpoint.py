@@ -134,6 +134,7 @@ def test_a_session_and_a_caller_can_have_another_log_level(server):
     for query, problem in (
         ("level=loud", "level must be one of trace, debug"),
         ("level=debug&seconds=0", "seconds must be a whole number from 1 to 86400"),
+        ("level=debug&session=a&caller=b", "name a session or a caller, not both"),
     ):
         status, text, _ = get(server, f"/log?{query}", "PUT")
         assert status == 400 and problem in text
@@ -167,7 +168,7 @@ def test_with_tokens_profiles_and_log_levels_are_for_operators(tmp_path):
     issuer = Issuer(tmp_path)
     with Server("--admin", "127.0.0.1:0", *issuer.options) as server:
         for token, status in (
-            (None, 403), ("rubbish", 403), (issuer.token(scope="stream"), 403),
+            (None, 401), ("rubbish", 401), (issuer.token(scope="stream"), 403),
             (issuer.token(scope="operate"), 200),
         ):
             assert get(server, "/profile/heap", token=token)[0] == status

@@ -45,7 +45,9 @@ struct FrameIntake: ~Copyable {
   ) async throws {
     var active = active
     let isVideo = if case .video = picture { true } else { false }
-    let isBeyondRate = isVideo && self.admission.isBeyondFrameRate(message, at: received)
+    // A refused frame takes no turn of the rate.
+    let isBeyondRate =
+      isVideo && refusal == nil && self.admission.isBeyondFrameRate(message, at: received)
     let deadline = self.admission.deadline(of: message, received: received)
     let selected = try await self.compiledPipelines.framePipeline(
       for: active, picture.form, budget: deadline.map { $0 - received },
@@ -74,7 +76,8 @@ struct FrameIntake: ~Copyable {
       try await self.analyze(&frame, due, stages: analyses.map(\.stage))
     }
     let refusal =
-      refusal ?? (isBeyondRate ? .rateLimited : self.admission.hasTime(for: frame) ? nil : .lateOnArrival)
+      refusal
+      ?? (isBeyondRate ? .rateLimited : self.admission.hasTime(for: frame) ? nil : .lateOnArrival)
     if isVideo || self.session.decodesFrames.value {
       return await self.decode(frame, refusal)
     }

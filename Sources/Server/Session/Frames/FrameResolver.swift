@@ -189,12 +189,6 @@ struct FrameResolver: Sendable {
       $0.queueUs = (started - frame.received).wireMicroseconds
       $0.processUs = (self.clock.now() - started).wireMicroseconds
     }
-    self.handle.logger.trace(
-      "frame finished",
-      metadata: [
-        "sequence": "\(frame.message.sequence)", "disposition": "\(disposition)",
-        "queue_us": "\(timing.queueUs)", "process_us": "\(timing.processUs)",
-      ])
     self.ring?.release(inputOf: frame.arrival)
     // An outcome without pixels is never late.
     let stays = frame.message.mustProcess || (!self.outputs.isEmpty && result != nil)
@@ -208,17 +202,28 @@ struct FrameResolver: Sendable {
         span: frame.span))
     guard !self.outputs.isEmpty, let result, case .bare(let outcome) = content else {
       let shown = result.flatMap { self.lasting($0, of: frame, content) }
-      if self.outcomes.resolve(frame.arrival, finished: finished), let shown {
-        self.handle.results.publish(shown, revision: finished.revision.number)
-      }
+      guard self.outcomes.resolve(frame.arrival, finished: finished) else { return }
+      self.log(finished)
+      if let shown { self.handle.results.publish(shown, revision: finished.revision.number) }
       return
     }
     self.outputOrder.withLock {
       // A custom filter can return after the frame has got its outcome.
       guard self.outcomes.resolve(frame.arrival, finished: finished) else { return }
+      self.log(finished)
       self.handle.results.publish(result, revision: finished.revision.number)
       for output in self.outputs { output.offer(frame, result, outcome, disposition) }
     }
+  }
+
+  private func log(_ finished: FinishedFrame<OutgoingFrame>) {
+    let timing = finished.payload.timing
+    self.handle.logger.trace(
+      "frame finished",
+      metadata: [
+        "sequence": "\(finished.sequence)", "disposition": "\(finished.disposition)",
+        "queue_us": "\(timing.queueUs)", "process_us": "\(timing.processUs)",
+      ])
   }
 
   /// Returns a result that compositions may keep, or `nil` if none reads it. A slot of shared memory

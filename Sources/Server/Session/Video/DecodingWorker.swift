@@ -140,10 +140,11 @@ struct DecodingWorker: ~Copyable {
     let result: Result<Frame, CodecError>
     do {
       let decoder = try self.decoder(for: codec)
-      // Before filtering and encoding of the session's earlier frames, which may be left out: if
-      // all work were done at its deadline, frames would be late when they have been decoded.
+      // Half of the budget is for filtering and encoding: if all work were done at its deadline, frames
+      // would be late when they have been decoded.
+      let budget = frame.deadline.map { $0 - frame.received } ?? SessionWorker.defaultBudget
       result = try await engine.processing.scheduler.withTurn(
-        session: number, deadline: frame.received, cost: cost.work
+        session: number, deadline: frame.received + budget / 2, cost: cost.work
       ) { _, _ in
         let start = clock.now()
         defer { cost.record(clock.now() - start) }
