@@ -468,7 +468,9 @@ def _live(server: Server, clip: Clip, result: Overload) -> None:
     Without credit the client leaves out disposable frames, and holds others back.
     """
     units = clip.units
-    captured: dict[int, float] = {}
+    #: By sequence: the time of the capture, and whether the frame is disposable. With two layers every
+    #: second unit is.
+    sent: dict[int, tuple[float, bool]] = {}
     with connect(server.addresses["tcp"]) as channel, Session(
         service.FrameFilterStub(channel), 600, pipeline_text=PIPELINE, budget_us=150_000,
         drop_policy=session.DROP_POLICY_NEWEST_WINS,
@@ -481,12 +483,14 @@ def _live(server: Server, clip: Clip, result: Overload) -> None:
             start = time.monotonic()
             for number, unit in enumerate(units, 1):
                 time.sleep(max(0, start + number / FRAME_RATE - time.monotonic()))
-                captured[number] = time.monotonic()
-                # With two layers every second frame is disposable.
-                if not credits.acquire(blocking=number % 2 == 1):
+                captured, is_disposable = time.monotonic(), number % 2 == 0
+                if not credits.acquire(blocking=not is_disposable):
                     left_out.append(number)
                     continue
-                call.send_frame(image.Image(format=CODECS["h264"], inline=unit), sequence=number)
+                # Without gaps: a gap counts as a lost frame.
+                sequence = len(sent) + 1
+                sent[sequence] = captured, is_disposable
+                call.send_frame(image.Image(format=CODECS["h264"], inline=unit), sequence=sequence)
 
         sender = threading.Thread(target=send)
         sender.start()
@@ -498,12 +502,12 @@ def _live(server: Server, clip: Clip, result: Overload) -> None:
                 finished += 1
                 credits.release()
                 result.shown += 1
-                result.ages.append(time.monotonic() - captured[message.frame.sequence])
+                result.ages.append(time.monotonic() - sent[message.frame.sequence][0])
             elif kind == "dropped":
                 finished += message.dropped.count
                 credits.release(message.dropped.count)
                 dropped = range(message.dropped.first_sequence, message.dropped.last_sequence + 1)
-                disposable = sum(number % 2 == 0 for number in dropped)
+                disposable = sum(sent[sequence][1] for sequence in dropped)
                 result.disposable_dropped += disposable
                 result.others_dropped += len(dropped) - disposable
             elif kind == "key_frame_needed":
