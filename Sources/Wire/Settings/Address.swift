@@ -25,7 +25,7 @@ public enum Address: Sendable, Hashable, CustomStringConvertible {
       throw AddressError(text: text, reason: "expected HOST:PORT or unix:PATH")
     }
     guard let port = Int(text[text.index(after: colon)...]), (0 ... 65535).contains(port) else {
-      throw AddressError(text: text, reason: "the port is no number in 0 ... 65535")
+      throw AddressError(text: text, reason: "the port must be 0 to 65535")
     }
     var host = text[..<colon]
     if host.hasPrefix("["), host.hasSuffix("]") {

@@ -74,7 +74,9 @@ struct FrameIntake: ~Copyable {
       try await self.analyze(&frame, due, stages: analyses.map(\.stage))
     }
     let refusal =
-      refusal ?? (isBeyondRate ? .rateLimited : self.admission.hasTime(for: frame) ? nil : .lateOnArrival)
+      refusal
+      ?? (isBeyondRate
+        ? .rateLimited : self.admission.hasTime(for: frame) ? nil : .lateOnArrival)
     if isVideo || self.session.decodesFrames.value {
       return await self.decode(frame, refusal)
     }
