@@ -8,10 +8,10 @@ public import ServiceLifecycle
 public import SidelightServer
 
 /// Serves the state of a server over HTTP: probes for service managers, metrics for Prometheus, and
-/// a live page for operators. It does not authenticate callers of these: restrict access to its address.
+/// a live page for operators, all without authentication: restrict access to its address.
 ///
-/// Profiles and log levels are for operators: callers with a token of scope `operate`, or, if the server
-/// does not authenticate callers, those on this machine.
+/// Profiles and log levels require a token with the scope `operate`; if the server does not
+/// authenticate callers, they answer this machine only.
 ///
 /// | path | response |
 /// |---|---|

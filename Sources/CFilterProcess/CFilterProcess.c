@@ -156,7 +156,7 @@ static void become(
   unsigned char isolation = 0;
   int is_isolated = unshare(CLONE_NEWNET) == 0;
   int has_user = program->user != geteuid() && become_user(program->user, program->group);
-  // It counts all processes of the user, so it is for users that no other process has.
+  // The limit counts all of the user's processes, so it applies only to a user of the process's own.
   if (has_user) limit(RLIMIT_NPROC, program->max_processes);
   if (!has_user && program->user != geteuid()) isolation |= CFP_KEEPS_USER;
   if (!is_isolated && !isolate_network(has_user ? other : own)) isolation |= CFP_SHARES_NETWORK;

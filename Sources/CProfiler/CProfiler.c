@@ -46,8 +46,8 @@ static void take_sample(int signal, siginfo_t *info, void *context) {
     uint64_t depth = 0;
     while (depth < MAX_DEPTH && address != 0) {
       sample->addresses[depth++] = address;
-      // The caller's frame, and the address to return to. A function without frame pointers keeps other values in
-      // the register, so the kernel reads them, which reports an invalid address.
+      // The caller's frame, and the address to return to. A function without frame pointers keeps
+      // other values in the register, so the kernel reads them, which reports an invalid address.
       uint64_t link[2];
       struct iovec to = {link, sizeof link}, from = {(void *)frame, sizeof link};
       if (frame % sizeof(uint64_t) != 0
@@ -73,8 +73,8 @@ int cprofiler_start(unsigned period_us) {
   if (atomic_flag_test_and_set(&is_busy)) return -EBUSY;
   size_t size = MAX_SAMPLES * sizeof(struct sample);
   if (!samples) {
-    void *memory =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (memory != MAP_FAILED) samples = memory;
   }
   int code = samples ? 0 : ENOMEM;

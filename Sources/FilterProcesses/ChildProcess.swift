@@ -11,7 +11,7 @@ final class ChildProcess: Sendable {
   let sharesNetwork: Bool
   /// The user that it runs as, if not this process's.
   let user: FilterProcessUser?
-  /// Finished when the process has ended.
+  /// Finished when the process has ended, and with a user of its own all processes that it started.
   let ended = Completion()
   /// Finished when its output has ended, which is after the processes that it started have ended.
   let outputEnded = Completion()
@@ -86,6 +86,7 @@ final class ChildProcess: Sendable {
         }
         continuation.resume(returning: .success(process))
         cfp_wait(id)
+        if let user = process.user { cfp_kill_all(user.id, user.group) }
         process.ended.finish()
       }
     }
@@ -115,14 +116,12 @@ final class ChildProcess: Sendable {
     self.isReaped.withLock { isReaped in !isReaped && cfp_state(self.id) == CFP_STOPPED }
   }
 
-  /// Releases the ID of a process that has ended, and kills the processes that it started: with a user of
-  /// its own also those that have left its session.
+  /// Releases the ID of a process that has ended, and kills the processes of its session.
   ///
   /// - Returns: The end as a clause: "it exited with status 1".
   func reap() -> String {
     self.isReaped.withLock { isReaped in
       _ = Foundation.kill(-self.id, SIGKILL)
-      if let user = self.user { cfp_kill_all(user.id, user.group) }
       isReaped = true
       var status: CInt = 0
       while waitpid(self.id, &status, 0) < 0, errno == EINTR {}

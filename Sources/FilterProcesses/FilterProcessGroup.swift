@@ -60,7 +60,8 @@ final class FilterProcessGroup: Sendable {
     }
   }
 
-  /// The names of the filters, with the reason why no process serves them at present; `nil` if one does.
+  /// The names of the filters, with the reason why no process serves them at present; `nil` if one
+  /// does.
   var absences: [String: String?] {
     let serving = self.state.withLock(\.serving)
     let reasons = serving.compactMap(\.absence)

@@ -45,8 +45,8 @@ struct cfp_program {
 ///
 /// Standard input is empty; the process inherits no descriptors but those of the program. It has no
 /// capabilities and cannot gain privileges, has no network if the system permits a namespace of its
-/// own, leaves no core, and is killed when the calling thread ends. Stores flags of cfp_isolation. Returns
-/// the process ID.
+/// own, leaves no core, and is killed when the calling thread ends. Stores flags of cfp_isolation.
+/// Returns the process ID.
 pid_t cfp_start(const struct cfp_program *program, int *isolation);
 
 /// Returns whether another user can read files. `paths` ends with NULL. Needs privileges.
@@ -55,8 +55,8 @@ int cfp_can_read(uid_t user, gid_t group, char *const *paths);
 /// Kills all processes of another user. Needs privileges.
 void cfp_kill_all(uid_t user, gid_t group);
 
-/// Keeps other processes of this user from reading this process's memory, and the system from writing
-/// it into a core file.
+/// Keeps other processes of this user from reading this process's memory, and the system from
+/// writing it into a core file.
 void cfp_hide_memory(void);
 
 /// Removes a folder, without following links that another process creates in it.

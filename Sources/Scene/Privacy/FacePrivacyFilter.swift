@@ -140,7 +140,11 @@ struct FacePrivacyOperation: SceneOperation, StagedRequest {
 
   private struct Stage: SceneStage {
     var privacy: FacePrivacy
-    var explanation = CoverExplanation()
+    private var explanation = CoverExplanation()
+
+    init(privacy: FacePrivacy) {
+      self.privacy = privacy
+    }
 
     var needsFaceSearch: Bool { self.privacy.needsSearch }
 

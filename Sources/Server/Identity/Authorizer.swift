@@ -79,7 +79,8 @@ final class Authorizer: Sendable {
     return nil
   }
 
-  /// Returns the caller that a token names; `nil` without a token, or if the server does not accept tokens.
+  /// Returns the caller that a token names; `nil` without a token, or if the server does not accept
+  /// tokens.
   ///
   /// - Throws: ``AuthenticationFailure`` if the token is invalid.
   func principal(

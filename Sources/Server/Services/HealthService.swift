@@ -28,7 +28,7 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     request: Grpc_Health_V1_HealthListRequest, context: ServerContext
   ) async throws -> Grpc_Health_V1_HealthListResponse {
     .with { response in
-      // Without filters, whose names are for callers that may list them.
+      // Excludes filters: only callers that may list them see their names.
       for service in self.statuses.services {
         response.statuses[service] = .with { $0.status = self.status(of: service) }
       }
@@ -105,7 +105,8 @@ final class HealthStatusStore: Sendable {
     "\(Sidelight_V1_FrameFilter.descriptor.fullyQualifiedService)/\(filter)"
   }
 
-  /// The filters of processes, with the reason why they do not serve at present; `nil` for those that do.
+  /// The filters of processes, with the reason why they do not serve at present; `nil` for filters
+  /// that do.
   var absences: [String: String?] {
     get { self.state.withLock { $0.absences } }
     set {
@@ -117,7 +118,7 @@ final class HealthStatusStore: Sendable {
     }
   }
 
-  /// Whether a service serves; `nil` if there is none of that name.
+  /// Whether a service serves; `nil` if no service has that name.
   func isServing(_ service: String) -> Bool? {
     self.state.withLock { state in
       if self.services.contains(service) { return state.isServing }

@@ -376,8 +376,12 @@ struct Session: Sendable {
   }
 
   private func sendStatistics(every interval: Duration) async {
+    let clock = self.engine.clock
+    var next = clock.now()
     while true {
-      await self.engine.clock.wait(interval)
+      // Whole intervals since the start: the delays of waits do not accumulate.
+      repeat { next += interval } while next <= clock.now()
+      await clock.wait(next - clock.now())
       guard !Task.isCancelled else { return }
       self.outcomes.pushNotice { counts in
         .message(.with { $0.stats = self.handle.stats(counts, isFinal: false) })

@@ -92,7 +92,11 @@ package struct FaceDetection: Filter {
   /// The analyzer of one session.
   private struct Analyzer: FrameAnalyzer {
     var scene: FaceScene
-    var attendance = FaceAttendance()
+    private var attendance = FaceAttendance()
+
+    init(scene: FaceScene) {
+      self.scene = scene
+    }
 
     mutating func analyze(
       _ frame: Frame, at time: FrameTime

@@ -25,6 +25,7 @@ import Testing
     "let p = mod(position * 2, size) let c = sampleAt(p) vec4(c.rgb, c.a * inside(p * 1.3 - 9))",
     "(sample(1, 0) + sampleAt(position.yx) + color) / 3",
     "var sum = vec4(0) for i in 0..<5 { sum += sample(i * uv.x, i - 2) } sum / 5",
+    "param d: 2.5 in 0..16 return vec3(sample(d, 0).r, color.g, sample(-d, 0).b)",
   ]
 
   @Test(arguments: Self.warps)

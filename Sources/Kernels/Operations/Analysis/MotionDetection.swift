@@ -61,7 +61,11 @@ struct MotionDetection: CatalogueFilter {
 
   private struct Analyzer: FrameAnalyzer {
     let settings: Settings
-    var previous: LumaLevels?
+    private var previous: LumaLevels?
+
+    init(settings: Settings) {
+      self.settings = settings
+    }
 
     mutating func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
       let levels = LumaLevels(frame)

@@ -64,8 +64,14 @@ package struct ResampleOperation: NeighborhoodOperation {
 /// Resampling of every plane along rows and columns.
 package struct ResamplePass: Pass {
   package let description: PassDescription
-  let keepsFourthChannel: Bool
-  let planes: [PlaneResampler]
+  private let keepsFourthChannel: Bool
+  private let planes: [PlaneResampler]
+
+  init(description: PassDescription, keepsFourthChannel: Bool, planes: [PlaneResampler]) {
+    self.description = description
+    self.keepsFourthChannel = keepsFourthChannel
+    self.planes = planes
+  }
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
