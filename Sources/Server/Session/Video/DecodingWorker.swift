@@ -16,8 +16,8 @@ enum DecodingJob: Sendable {
 /// Decodes the frames of a session in front of the mailbox, in the order of arrival.
 ///
 /// Later frames depend on earlier ones, so a frame is decoded even if it is then dropped; only a
-/// disposable frame is dropped undecoded: if it is late, or if a frame waits already. If decoding alone exceeds the budgets, the worker skips
-/// to the next key frame, and asks for it.
+/// disposable frame is dropped undecoded, if it is late or if a frame waits already. If decoding
+/// alone exceeds the budgets, the worker skips to the next key frame, and asks for it.
 struct DecodingWorker: ~Copyable {
   /// The shortest time between two announcements that a key frame is needed.
   private static let announcementInterval = Duration.milliseconds(500)
@@ -76,8 +76,8 @@ struct DecodingWorker: ~Copyable {
       return self.resolver.drop(frame, late)
     }
     // It would displace a waiting frame, which costs no decoding anymore.
-    if header.isDisposable, !frame.message.mustProcess, self.session.options.dropPolicy == .newestWins,
-      !self.session.mailbox.hasRoom
+    if header.isDisposable, !frame.message.mustProcess, !self.session.mailbox.hasRoom,
+      self.session.options.dropPolicy == .newestWins
     {
       self.tracker.recordSkipped(sequence)
       return self.resolver.drop(frame, Drop(reason: .superseded, stage: .mailbox))
@@ -146,8 +146,8 @@ struct DecodingWorker: ~Copyable {
     let result: Result<Frame, CodecError>
     do {
       let decoder = try self.decoder(for: codec)
-      // Half of the budget is for filtering and encoding: if all work were done at its deadline, frames
-      // would be late when they have been decoded.
+      // Half of the budget is for filtering and encoding: if all work were done at its deadline,
+      // frames would be late when they have been decoded.
       let budget = frame.deadline.map { $0 - frame.received } ?? SessionWorker.defaultBudget
       result = try await engine.processing.scheduler.withTurn(
         session: number, deadline: frame.received + budget / 2, cost: cost.work
