@@ -33,12 +33,12 @@ enum ProcessProfile {
     guard let words = cprofiler_stop(&count) else { throw Failure.unavailable }
     defer { free(words) }
     try Task.checkCancellation()
-    // https://gperftools.github.io/gperftools/cpuprofile-fileformat.html: a header, samples, and an end, in words of
-    // the machine; then the mapped files, to find functions by addresses.
-    let all =
-      [0, 3, 0, UInt64(period), 0] + UnsafeBufferPointer(start: words, count: count)
-      + [0, 1, 0]
-    let maps = FileManager.default.contents(atPath: "/proc/self/maps") ?? Data()
+    // https://gperftools.github.io/gperftools/cpuprofile-fileformat.html: a header, samples, and an
+    // end, in words of the machine; then the mapped files, to find functions by addresses.
+    var all: [UInt64] = [0, 3, 0, UInt64(period), 0]
+    all += UnsafeBufferPointer(start: words, count: count)
+    all += [0, 1, 0]
+    let maps = try FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd() ?? Data()
     return all.withUnsafeBytes { Array($0) } + maps
   }
 

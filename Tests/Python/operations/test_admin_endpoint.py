@@ -159,7 +159,7 @@ def test_profiles(server):
     while position < end:
         assert words[position] == 1 and 0 < words[position + 1] < 64
         samples, position = samples + 1, position + 2 + words[position + 1]
-    assert samples > 5 and b"sidelight" in data[8 * end :]
+    assert samples > 5 and b"sidelight" in data[8 * end :] and b"[stack]" in data[8 * end :]
     assert get(server, "/profile/heap")[1].startswith("<malloc")
     assert get(server, "/profile/cpu?seconds=61")[0] == 400
 
