@@ -1,13 +1,13 @@
 import Logging
 import SidelightWire
 
-/// Decides which sessions a hot server moves, and to which servers. A pure state machine; the time is
-/// a parameter.
+/// Decides which sessions a hot server moves, and to which servers. A pure state machine; the time
+/// is a parameter.
 ///
 /// A server is hot after its load was above ``RebalancingLimits/hot`` for
 /// ``RebalancingLimits/time``. It then moves a part of its sessions to servers below
-/// ``RebalancingLimits/cold``, and waits before it moves more. The load of those stays below
-/// ``RebalancingLimits/full``, so they do not move the sessions back.
+/// ``RebalancingLimits/cold``, and waits before it moves more. The load of these servers stays
+/// below ``RebalancingLimits/full``, so they do not move the sessions back.
 package struct Rebalancer: Sendable {
   /// An open session.
   package struct Session: Sendable, Hashable {
