@@ -230,8 +230,9 @@ public final class FleetService: Service, CustomStringConvertible {
     // Read before the records: a decision that another server adds meanwhile is not deleted.
     let shared = self.shared.withLock(\.self)
     let records = store.records(at: clock.now())
-    for record in records.sorted(by: { $0.number < $1.number })
-    where !shared.contains(record.number) {
+    // In no order: servers that add the same decisions to a new etcd receive each other's meanwhile.
+    for record in records.shuffled() {
+      guard !self.shared.withLock({ $0.contains(record.number) }) else { continue }
       let lease = try await etcd.grantLease(record.decision.end - clock.now())
       let value = try JSONEncoder().encode(SharedOverride(record, clock: clock))
       let key = "\(self.overrides)\(record.number)"
