@@ -12,6 +12,9 @@ struct EtcdClient: Sendable {
   private static let pageSize: Int64 = 16
   /// The maximum number of requests in a transaction; etcd's default limit is 128.
   static let maxTransactionRequests = 100
+  /// The maximum number of servers whose use of a quota is read, and the maximum size of an answer.
+  fileprivate static let maxServers: Int64 = 1024
+  private static let maxAnswerBytes = 64 << 20
 
   private let client: GRPCClient<Transport>
 
@@ -137,6 +140,7 @@ struct EtcdClient: Sendable {
   private static func options(_ timeout: Duration) -> CallOptions {
     var options = CallOptions.defaults
     options.timeout = timeout
+    options.maxResponseMessageBytes = Self.maxAnswerBytes
     return options
   }
 }
@@ -154,11 +158,12 @@ extension Etcdserverpb_RequestOp {
     .with { $0.requestDeleteRange.key = Data(key.utf8) }
   }
 
-  /// Requests the keys that begin with a prefix.
+  /// Requests the keys of servers that begin with a prefix.
   static func range(prefix: String) -> Self {
     .with {
       $0.requestRange.key = Data(prefix.utf8)
       $0.requestRange.rangeEnd = EtcdClient.end(of: prefix)
+      $0.requestRange.limit = EtcdClient.maxServers
     }
   }
 }

@@ -7,8 +7,8 @@ public import SidelightServer
 import SidelightWire
 import Synchronization
 
-/// Shares the operators' overrides and the use of callers' quotas with the other servers of a fleet,
-/// through etcd.
+/// Shares the operators' overrides and the use of callers' quotas with the other servers of a
+/// fleet, through etcd.
 ///
 /// Each decision about an override is a key below `PREFIX/overrides`, with a lease until its end.
 /// All servers watch these keys, and keep what they know while etcd is away; then each adds its
@@ -24,7 +24,10 @@ public final class FleetService: Service, CustomStringConvertible {
   /// The time after which the use of a server that was killed no longer counts.
   private static let leaseTime = Duration.seconds(5)
   /// The time before the first and the last connection attempts after a failure.
-  private static let backoff = (first: Duration.milliseconds(100), last: Duration.seconds(2))
+  private static let backoff = (first: Duration.milliseconds(100), last: Duration.seconds(10))
+  /// The time after which a connection has lasted, and after which the use of servers that are out
+  /// of reach no longer counts.
+  private static let steadyTime = Duration.seconds(30)
 
   /// The name of the service, for logs.
   public let description = "FleetService"
@@ -32,13 +35,15 @@ public final class FleetService: Service, CustomStringConvertible {
   private let server: SharedState
   private let logger: Logger
   private let connected: Gauge
-  private let quotas = QuotaRounds()
+  private let rounds = FleetRounds()
   /// The name of the server in keys.
   private let name = String(UInt64.random(in: .min ... .max), radix: 36)
-  /// The numbers of the server's decisions that are in etcd.
+  /// The numbers of the decisions in etcd that the server has received or written.
   private let shared = Mutex(Set<UInt64>())
   /// Whether etcd is away; `nil` before the first attempt.
   private let isAway = Mutex(Bool?.none)
+  /// The callers of whose participants only a part is shared.
+  private let cutCallers = Mutex(Set<String>())
 
   /// - Parameters:
   ///   - configuration: The etcd.
@@ -52,7 +57,7 @@ public final class FleetService: Service, CustomStringConvertible {
     self.server = server.sharedState
     self.logger = logger
     self.connected = Gauge(label: "sidelight_fleet_connected", factory: metrics)
-    self.server.join(self.quotas)
+    self.server.join(self.rounds)
   }
 
   private var overrides: String { "\(self.configuration.prefix)/overrides/" }
@@ -69,15 +74,21 @@ public final class FleetService: Service, CustomStringConvertible {
   }
 
   /// Shares the state until graceful shutdown begins or the task is cancelled. While etcd is away,
-  /// the last known state stays in force.
+  /// the last known overrides stay in force, and after some time each server counts by itself.
   public func run() async {
-    var delay = Self.backoff.first
+    let clock = ContinuousClock()
+    var (delay, lastConnected) = (Self.backoff.first, clock.now)
     while !Task.isShuttingDownGracefully, !Task.isCancelled {
+      let began = clock.now
       do {
         try await EtcdClient.connected(to: self.configuration) { try await self.share($0) }
+        lastConnected = clock.now
       } catch {
-        if self.report(error) { delay = Self.backoff.first }
+        if self.report(error) { lastConnected = clock.now }
       }
+      // A connection that fails soon would otherwise be opened many times a second.
+      if clock.now - began > Self.steadyTime { delay = Self.backoff.first }
+      if clock.now - lastConnected > Self.steadyTime { self.server.forgetOthers() }
       // Servers that lost the same etcd do not return at the same time.
       let pause = delay * Double.random(in: 0.5 ... 1)
       await cancelWhenGracefulShutdown { try? await Task.sleep(for: pause) }
@@ -106,7 +117,6 @@ public final class FleetService: Service, CustomStringConvertible {
   private func share(_ etcd: EtcdClient) async throws {
     let changes = self.server.overrides.changes()
     let revision = try await self.read(etcd)
-    try await self.addOverrides(to: etcd)
     let lease = try await etcd.grantLease(Self.leaseTime)
     self.isAway.withLock { $0 = false }
     self.connected.record(1)
@@ -116,12 +126,22 @@ public final class FleetService: Service, CustomStringConvertible {
         try await etcd.watch(prefix: self.overrides, from: revision + 1) { self.receive($0) }
       }
       group.addTask {
-        for await _ in changes { try await self.addOverrides(to: etcd) }
+        for await _ in changes { self.rounds.overrides.note([""]) }
         try await gracefulShutdown()
       }
       group.addTask {
-        try await self.quotas.run(Set(self.server.callers)) { caller in
-          try await self.exchange(caller, through: etcd, lease)
+        try await self.rounds.overrides.run([""]) { _, hasFailed in
+          try await self.attempt("overrides", isRepeated: hasFailed) {
+            try await self.addOverrides(to: etcd)
+          }
+        }
+        try await gracefulShutdown()
+      }
+      group.addTask {
+        try await self.rounds.quotas.run(self.server.callers) { caller, hasFailed in
+          try await self.attempt("quotas of \(caller)", isRepeated: hasFailed) {
+            try await self.exchange(caller, through: etcd, lease)
+          }
         }
         try await gracefulShutdown()
       }
@@ -130,8 +150,12 @@ public final class FleetService: Service, CustomStringConvertible {
         for await _ in AsyncTimerSequence.repeating(every: .milliseconds(200)) {
           // Once a second; callers that lack a share, at once.
           let isSecond = tick.isMultiple(of: 5)
-          self.quotas.note(self.server.callersWithRates(areShort: !isSecond))
-          if isSecond { try await etcd.keepAlive(lease) }
+          self.rounds.quotas.note(self.server.callersWithRates(areShort: !isSecond))
+          if isSecond {
+            self.rounds.overrides.retry()
+            self.rounds.quotas.retry()
+            try await etcd.keepAlive(lease)
+          }
           tick += 1
         }
       }
@@ -143,6 +167,27 @@ public final class FleetService: Service, CustomStringConvertible {
     try await etcd.revokeLease(lease)
   }
 
+  /// Runs an exchange. A failure does not end the connection, which receives overrides.
+  ///
+  /// - Parameter isRepeated: Whether the exchange failed before; only the first failure is logged.
+  /// - Returns: Whether it succeeded.
+  private func attempt(
+    _ subject: String, isRepeated: Bool, _ exchange: () async throws -> Void
+  ) async throws -> Bool {
+    do {
+      try await exchange()
+      return true
+    } catch {
+      try Task.checkCancellation()
+      if !isRepeated {
+        self.logger.warning(
+          "not shared with the fleet; tried again every second",
+          metadata: ["subject": "\(subject)", "reason": "\(error)"])
+      }
+      return false
+    }
+  }
+
   // MARK: Overrides
 
   /// Reads all overrides, and applies them.
@@ -150,23 +195,20 @@ public final class FleetService: Service, CustomStringConvertible {
   /// - Returns: The revision at which they were read.
   private func read(_ etcd: EtcdClient) async throws -> Int64 {
     let (values, revision) = try await etcd.values(prefix: self.overrides)
-    let numbers = values.compactMap { self.merge($0)?.number }
-    let known = Set(self.server.overrides.records(at: self.server.clock.now()).map(\.number))
-    self.shared.withLock { $0 = known.intersection(numbers) }
+    let numbers = Set(values.compactMap { self.merge($0) })
+    self.shared.withLock { $0 = numbers }
     return revision
   }
 
   /// Applies an override that a server has written.
   private func receive(_ value: EtcdClient.KeyValue) {
-    if let (number, isNew) = self.merge(value), isNew {
-      self.shared.withLock { _ = $0.insert(number) }
-    }
+    if let number = self.merge(value) { self.shared.withLock { _ = $0.insert(number) } }
   }
 
   /// Applies the override of a key. Values that are not valid are ignored.
   ///
-  /// - Returns: Its number, and whether this server did not have it; `nil` if it is not valid.
-  private func merge(_ value: EtcdClient.KeyValue) -> (number: UInt64, isNew: Bool)? {
+  /// - Returns: Its number; `nil` if it is not valid, has expired, or found no room.
+  private func merge(_ value: EtcdClient.KeyValue) -> UInt64? {
     let key = String(decoding: value.key, as: UTF8.self)
     do {
       guard let number = UInt64(key.dropFirst(self.overrides.count)) else {
@@ -174,7 +216,7 @@ public final class FleetService: Service, CustomStringConvertible {
       }
       let override = try JSONDecoder().decode(SharedOverride.self, from: value.value)
       let record = try override.record(number: number, clock: self.server.clock)
-      return (number, self.server.merge(record))
+      return self.server.merge(record) ? number : nil
     } catch {
       self.logger.warning(
         "value in etcd ignored", metadata: ["key": "\(key.prefix(256))", "reason": "\(error)"])
@@ -185,23 +227,31 @@ public final class FleetService: Service, CustomStringConvertible {
   /// Writes the decisions that etcd lacks, and deletes those that later ones have replaced.
   private func addOverrides(to etcd: EtcdClient) async throws {
     let (store, clock) = (self.server.overrides, self.server.clock)
-    let records = store.records(at: clock.now())
+    // Read before the records: a decision that another server adds meanwhile is not deleted.
     let shared = self.shared.withLock(\.self)
-    for record in records.sorted(by: { $0.number < $1.number })
-    where !shared.contains(record.number) {
+    let records = store.records(at: clock.now())
+    // In no order: servers that add the same decisions to a new etcd receive each other's meanwhile.
+    for record in records.shuffled() {
+      guard !self.shared.withLock({ $0.contains(record.number) }) else { continue }
       let lease = try await etcd.grantLease(record.decision.end - clock.now())
       let value = try JSONEncoder().encode(SharedOverride(record, clock: clock))
       let key = "\(self.overrides)\(record.number)"
-      _ = try await etcd.transaction([.put(key, value, lease: lease)])
+      do {
+        _ = try await etcd.transaction([.put(key, value, lease: lease)])
+      } catch {
+        // Otherwise the lease would stay until the end of the override.
+        try? await etcd.revokeLease(lease)
+        throw error
+      }
       self.shared.withLock { _ = $0.insert(record.number) }
     }
-    let replaced = shared.subtracting(records.map(\.number))
-    let deletions = replaced.prefix(EtcdClient.maxTransactionRequests).map {
-      Etcdserverpb_RequestOp.delete("\(self.overrides)\($0)")
+    let replaced = Array(shared.subtracting(records.map(\.number)))
+    let chunkSize = EtcdClient.maxTransactionRequests
+    for start in stride(from: 0, to: replaced.count, by: chunkSize) {
+      let chunk = replaced[start...].prefix(chunkSize)
+      _ = try await etcd.transaction(chunk.map { .delete("\(self.overrides)\($0)") })
+      self.shared.withLock { $0.subtract(chunk) }
     }
-    guard !deletions.isEmpty else { return }
-    _ = try await etcd.transaction(deletions)
-    self.shared.withLock { $0.subtract(replaced) }
   }
 
   // MARK: Quotas
@@ -214,7 +264,19 @@ public final class FleetService: Service, CustomStringConvertible {
     let encoded = caller.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
     let prefix = "\(self.configuration.prefix)/use/\(encoded)/"
     let own = prefix + self.name
-    let use = self.server.use(of: caller)
+    let (use, participantsLeftOut) = self.server.use(of: caller)
+    let isNewlyCut = self.cutCallers.withLock { callers in
+      guard participantsLeftOut > 0 else {
+        callers.remove(caller)
+        return false
+      }
+      return callers.insert(caller).inserted
+    }
+    if isNewlyCut {
+      self.logger.warning(
+        "participants with the least use are not shared with the fleet",
+        metadata: ["caller": "\(caller)", "count": "\(participantsLeftOut)"])
+    }
     let responses = try await etcd.transaction([
       use.isEmpty ? .delete(own) : .put(own, try JSONEncoder().encode(use), lease: lease),
       .range(prefix: prefix),

@@ -4,7 +4,8 @@ import SidelightServer
 import SidelightWire
 import SwiftProtobuf
 
-/// An operator's decision as the value of a key: JSON, and the pipeline as a message of the contract.
+/// An operator's decision as the value of a key: JSON, and the pipeline as a message of the
+/// contract.
 struct SharedOverride: Codable {
   /// The longest override, with an allowance for clocks that differ.
   private static let maxTime = Duration.seconds(86400 + 3600)
@@ -54,11 +55,15 @@ struct SharedOverride: Codable {
     let wallNow = clock.nanosecondsSince1970()
     let (left, isOverflow) = self.until.subtractingReportingOverflow(Int64(clamping: wallNow))
     guard !isOverflow, .nanoseconds(left) <= Self.maxTime else {
-      throw FieldViolation(field: "until", reason: "is too late")
+      throw FieldViolation(
+        field: "until",
+        reason: "is \(self.until) ns since 1970, in more than 25 hours; check the clocks")
     }
     // Later decisions have larger numbers.
     guard number <= wallNow + 3_600_000_000_000 else {
-      throw FieldViolation(field: "number", reason: "is in the future")
+      throw FieldViolation(
+        field: "number",
+        reason: "is \(number) ns since 1970, in more than an hour; check the clocks")
     }
     try ParticipantName.check(self.participant, field: "participant")
     try ContractLimits.check(self.caller ?? "", atMost: 4096, field: "caller")

@@ -1,3 +1,4 @@
+import Logging
 import SidelightKernels
 package import SidelightWire
 
@@ -8,6 +9,9 @@ extension SidelightServer {
 
 /// The state of a server that the servers of a fleet share: overrides, and the use of quotas.
 package struct SharedState: Sendable {
+  /// The maximum number of a caller's participants whose use is shared.
+  private static let maxParticipants = 512
+
   private let engine: Engine
 
   init(engine: Engine) {
@@ -25,10 +29,26 @@ package struct SharedState: Sendable {
   /// Adds another server's decision, and applies it to the open sessions. A session for which the
   /// forced pipeline is not valid is closed: it must not continue without the override.
   ///
-  /// - Returns: Whether the decision is new.
+  /// - Returns: Whether the decision is known now, or a later one has replaced it. It is not if it
+  ///   has expired, or without room.
   package func merge(_ record: OverrideStore.Record) -> Bool {
     let now = self.clock.now()
-    guard let ended = self.overrides.merge(record, at: now) else { return false }
+    let logger = self.engine.observability.logger
+    let metadata = record.logMetadata
+    let ended: [OverrideStore.Decision]
+    switch self.overrides.merge(record, at: now) {
+    case .new(ending: let decisions): ended = decisions
+    case .known: return true
+    case .expired: return false
+    case .full:
+      logger.warning(
+        """
+        override of another server ignored: \(2 * OverrideStore.capacity) are in effect, which is \
+        the limit; end some
+        """, metadata: metadata)
+      return false
+    }
+    logger.notice("override of another server received", metadata: metadata)
     for handle in self.engine.admission.sessions.handles {
       // Recorded first, to apply to a session that opens at this moment.
       let isEnding: Bool
@@ -46,6 +66,13 @@ package struct SharedState: Sendable {
       do throws(PipelineError) {
         try handle.applyDecision(at: now, default: isLifted && isEnding ? .lifted(until: now) : nil)
       } catch {
+        logger.warning(
+          "session closed: an override is not valid on this server",
+          metadata: metadata.merging(["session": "\(handle.id)", "reason": "\(error)"]) {
+            _, new in new
+          })
+        // Pictures without the override must not be sent.
+        handle.discardPictures(before: .max)
         handle.close(
           reason: "an override is in force, and its pipeline is not valid on this server: \(error)")
       }
@@ -56,28 +83,52 @@ package struct SharedState: Sendable {
   // MARK: Quotas
 
   /// Connects the server to a fleet.
-  package func join(_ exchange: any QuotaExchange) { self.engine.admission.fleet.join(exchange) }
+  package func join(_ exchange: any FleetExchange) { self.engine.admission.fleet.join(exchange) }
+
+  /// Stops counting the use at the other servers, which are out of reach. Each keeps an equal part
+  /// of the rates.
+  package func forgetOthers() {
+    let admission = self.engine.admission
+    let now = self.clock.now()
+    for (caller, others) in admission.fleet.removeAll() {
+      let limiters = admission.rateLimiter.limiters { identity, _ in identity.caller == caller }
+      for (identity, limiter) in limiters {
+        let participant = identity.participant
+        let sharing =
+          identity.isParticipant
+          ? others.compactMap { $0.participants?[participant] } : others
+        limiter.takeEqualShare(among: sharing.count + 1, at: now)
+      }
+    }
+  }
 
   /// Returns the callers whose use of rates may have changed, if rates are limited.
   ///
-  /// - Parameter areShort: Whether to return only callers of whom frames were not permitted.
+  /// - Parameter areShort: Whether to return only callers of whom frames were not permitted, and
+  ///   whose share may grow.
   package func callersWithRates(areShort: Bool) -> Set<String> {
     let admission = self.engine.admission
     guard admission.rateLimiter.quotas.limitsRates else { return [] }
-    return Set(
-      admission.rateLimiter.limiters.compactMap { identity, limiter in
-        let isDue =
-          areShort
-          ? limiter.isShort : limiter.isInDemand || admission.fleet.knows(identity.caller)
-        return isDue ? identity.caller : nil
-      })
+    let known = Set(admission.fleet.callers)
+    let due = admission.rateLimiter.limiters { identity, limiter in
+      FleetQuotas.isShared(identity.caller)
+        && (areShort ? limiter.isShort : limiter.isInDemand || known.contains(identity.caller))
+    }
+    return Set(due.map(\.identity.caller))
   }
 
-  /// The callers that have sessions.
-  package var callers: [String] { self.engine.admission.sessions.callers }
+  /// The callers that have sessions, or had some when their use was last exchanged.
+  package var callers: Set<String> {
+    let admission = self.engine.admission
+    return Set(admission.sessions.callers.filter(FleetQuotas.isShared))
+      .union(admission.fleet.callers)
+  }
 
   /// Returns the use of a caller's quotas on this server, for the other servers.
-  package func use(of caller: String) -> QuotaUse {
+  ///
+  /// - Returns: The use, and the number of participants that are left out because others use more:
+  ///   a caller can invent participants, and etcd limits the size of a value.
+  package func use(of caller: String) -> (use: QuotaUse, participantsLeftOut: Int) {
     let admission = self.engine.admission
     let quotas = admission.rateLimiter.quotas
     let (sessions, sessionsOfParticipants) = admission.sessions.counts(of: caller)
@@ -91,22 +142,28 @@ package struct SharedState: Sendable {
       return use
     }
     var total = use(of: CallerIdentity(caller: caller), sessions, others)
-    guard quotas.participant.isLimited else { return total }
+    guard quotas.participant.isLimited else { return (total, 0) }
     var names = Set(sessionsOfParticipants.keys)
     if quotas.limitsRates {
-      for identity in admission.rateLimiter.limiters.keys
-      where identity.caller == caller && identity.isParticipant {
-        names.insert(identity.participant)
+      let limiters = admission.rateLimiter.limiters { identity, _ in
+        identity.caller == caller && identity.isParticipant
       }
+      names.formUnion(limiters.map(\.identity.participant))
     }
-    total.participants = [:]
+    var parts: [(name: String, use: QuotaUse)] = []
     for name in names {
       let part = use(
         of: CallerIdentity(caller: caller, participant: name), sessionsOfParticipants[name] ?? 0,
         others.compactMap { $0.participants?[name] })
-      if !part.isEmpty { total.participants?[name] = part }
+      if !part.isEmpty { parts.append((name, part)) }
     }
-    return total
+    let leftOut = max(0, parts.count - Self.maxParticipants)
+    if leftOut > 0 {
+      parts.sort { ($0.use.sessions, $0.use.demand) > ($1.use.sessions, $1.use.demand) }
+      parts.removeLast(leftOut)
+    }
+    total.participants = Dictionary(uniqueKeysWithValues: parts.map { ($0.name, $0.use) })
+    return (total, leftOut)
   }
 
   /// Counts the use of a caller's quotas at the other servers, after its use here was published.
@@ -121,6 +178,27 @@ package struct SharedState: Sendable {
       admission.rateLimiter.limiter(of: CallerIdentity(caller: caller, participant: name))
         .divide(with: others.compactMap { $0.participants?[name] }, at: now)
     }
+  }
+}
+
+extension QuotaUse {
+  /// The demand for the rate in which it is larger.
+  fileprivate var demand: Double { max(self.frames?.demand ?? 0, self.bytes?.demand ?? 0) }
+}
+
+extension OverrideStore.Record {
+  fileprivate var logMetadata: Logger.Metadata {
+    var metadata: Logger.Metadata = ["number": "\(self.number)"]
+    switch self.target {
+    case .session(let session):
+      metadata["caller"] = "\(session.identity.listedCaller)"
+      metadata["participant"] = "\(session.identity.participant)"
+      metadata["label"] = "\(session.label)"
+    case .participants(let participants):
+      metadata["participant"] = "\(participants.name)"
+      metadata["caller"] = participants.caller.map { "\($0)" }
+    }
+    return metadata
   }
 }
 

@@ -13,9 +13,10 @@ public struct PlacementConfiguration: Sendable, Hashable {
     case proxy
   }
 
-  /// - `peers` (default: empty): the servers of the fleet, as clients reach them. A host name stands
-  ///   for all of its addresses, and may include this server. Their loads are read using ORCA, over
-  ///   TLS if this server's ``ServerConfiguration/tls`` is set. If empty, `Place` is refused.
+  /// - `peers` (default: empty): the servers of the fleet, as clients reach them. A host name
+  ///   stands for all of its addresses, and may include this server. Their loads are read using
+  ///   ORCA, over TLS if this server's ``ServerConfiguration/tls`` is set. If empty, `Place` is
+  ///   refused.
   public var peers: [Address] = []
   /// - `rebalancing` (default: off): whether sessions move to `peers` while this server is hot.
   public var rebalancing = Rebalancing.off

@@ -19,6 +19,8 @@ final class PeerLoads: Sendable {
   private struct State {
     /// The addresses of the names, by the name.
     var addresses: [Address: Set<Address>] = [:]
+    /// The addresses that are followed, by the name.
+    var followed: [Address: Set<Address>] = [:]
     var reports: [Address: Report] = [:]
   }
 
@@ -95,7 +97,7 @@ final class PeerLoads: Sendable {
     return client
   }
 
-  /// Returns the addresses that are new. If the name cannot be looked up, all stay.
+  /// Returns the addresses that must be followed. If the name cannot be looked up, all stay.
   private func lookUp(_ name: Address) async -> Set<Address> {
     let addresses: Set<Address>
     do {
@@ -105,8 +107,10 @@ final class PeerLoads: Sendable {
       return []
     }
     return self.state.withLock { state in
-      let known = state.addresses.updateValue(addresses, forKey: name) ?? []
-      return addresses.subtracting(known)
+      state.addresses[name] = addresses
+      let followed = state.followed[name, default: []]
+      state.followed[name, default: []].formUnion(addresses)
+      return addresses.subtracting(followed)
     }
   }
 
@@ -114,9 +118,18 @@ final class PeerLoads: Sendable {
     self.state.withLock { $0.addresses[name]?.contains(address) ?? false }
   }
 
+  /// Returns whether the name still has the address, which otherwise is no longer followed.
+  private func continues(_ address: Address, of name: Address) -> Bool {
+    self.state.withLock { state in
+      if state.addresses[name]?.contains(address) == true { return true }
+      state.followed[name]?.remove(address)
+      return false
+    }
+  }
+
   /// Reads the loads of one server as long as the name has its address.
   private func follow(_ address: Address, of name: Address, _ dialer: Dialer) async {
-    while !Task.isCancelled, self.isListed(address, of: name) {
+    while !Task.isCancelled, self.continues(address, of: name) {
       do {
         try await self.read(address, of: name, dialer)
       } catch {
@@ -152,9 +165,9 @@ final class PeerLoads: Sendable {
   }
 
   private func record(_ load: Double, of address: Address) {
-    // A load of zero would be an unlimited weight.
     guard load.isFinite, load > 0 else { return }
-    let report = Report(load: load, received: self.clock.now())
+    // A tiny load would be an unlimited weight.
+    let report = Report(load: max(ReportedLoad.minimum, load), received: self.clock.now())
     self.state.withLock { $0.reports[address] = report }
   }
 

@@ -1,13 +1,13 @@
 import Logging
 import SidelightWire
 
-/// Decides which sessions a hot server moves, and to which servers. A pure state machine; the time is
-/// a parameter.
+/// Decides which sessions a hot server moves, and to which servers. A pure state machine; the time
+/// is a parameter.
 ///
 /// A server is hot after its load was above ``RebalancingLimits/hot`` for
 /// ``RebalancingLimits/time``. It then moves a part of its sessions to servers below
-/// ``RebalancingLimits/cold``, and waits before it moves more. The load of those stays below
-/// ``RebalancingLimits/full``, so they do not move the sessions back.
+/// ``RebalancingLimits/cold``, and waits before it moves more. The load of these servers stays
+/// below ``RebalancingLimits/full``, so they do not move the sessions back.
 package struct Rebalancer: Sendable {
   /// An open session.
   package struct Session: Sendable, Hashable {
@@ -73,8 +73,10 @@ package struct Rebalancer: Sendable {
     var moves: [Move] = []
     for unit in self.units(sessions) where moves.isEmpty || moves.count + unit.count <= budget {
       let work = unit.reduce(0) { $0 + $1.work }
-      let key = unit[0].group.isEmpty ? "\(unit[0].number)" : unit[0].group
-      let target = Placement.order(peers, for: key).first { $0.load + work <= self.limits.full }
+      let group = unit[0].group
+      let target = Placement.order(
+        peers, for: group.isEmpty ? "\(unit[0].number)" : group, isGroup: !group.isEmpty
+      ).first { $0.load + work <= self.limits.full }
       guard let target, let index = peers.firstIndex(of: target) else { continue }
       peers[index].load += work
       moves += unit.map { Move(number: $0.number, address: target.address) }

@@ -47,7 +47,7 @@ extension Engine {
   var reportedLoad: Double {
     let demands = self.processing.scheduler.demands
     let now = self.clock.now()
-    let sessions = self.admission.sessions.handles.map { handle in
+    let sessions = self.admission.sessions.unorderedHandles.map { handle in
       ReportedLoad.Session(age: now - handle.opened, work: demands[handle.number] ?? 0)
     }
     return ReportedLoad(work: demands.values.reduce(0, +), sessions: sessions).value

@@ -38,21 +38,26 @@ package struct QuotaUse: Sendable, Hashable, Codable {
   }
 }
 
-/// Exchanges the use of quotas with the other servers of a fleet.
-package protocol QuotaExchange: Sendable {
+/// Exchanges overrides and the use of quotas with the other servers of a fleet.
+package protocol FleetExchange: Sendable {
   /// Publishes the use of a caller, and reads the other servers' use
-  /// (``SharedState/exchange(_:with:)``). Returns after a time limit, or at once while the others
-  /// cannot be reached.
+  /// (``SharedState/exchange(_:of:with:)``). Returns after a time limit, or at once while the
+  /// others cannot be reached.
   func exchange(_ caller: String) async
   /// Publishes the use of a caller soon.
   func note(_ caller: String)
+  /// Waits until this server's decisions about overrides are stored for the other servers, at most
+  /// one second.
+  ///
+  /// - Returns: Whether they are.
+  func shareOverrides() async -> Bool
 }
 
 /// The use of quotas at the other servers of a fleet: empty without a fleet, and the last known one
-/// while they cannot be reached.
+/// for some time while they cannot be reached.
 package final class FleetQuotas: Sendable {
   private struct State {
-    var exchange: (any QuotaExchange)?
+    var exchange: (any FleetExchange)?
     var others: [String: [QuotaUse]] = [:]
   }
 
@@ -64,10 +69,15 @@ package final class FleetQuotas: Sendable {
   var isJoined: Bool { self.state.withLock { $0.exchange != nil } }
 
   /// Connects the server to a fleet.
-  func join(_ exchange: any QuotaExchange) { self.state.withLock { $0.exchange = exchange } }
+  func join(_ exchange: any FleetExchange) { self.state.withLock { $0.exchange = exchange } }
+
+  /// Returns whether a caller's quotas hold for the fleet. The users of Unix sockets have equal
+  /// names on all hosts, and are different callers.
+  static func isShared(_ caller: String) -> Bool { !caller.hasPrefix("unix:") }
 
   /// Publishes the use of a caller, and waits for the other servers' use.
   func exchange(_ caller: String) async {
+    guard Self.isShared(caller) else { return }
     await self.state.withLock(\.exchange)?.exchange(caller)
   }
 
@@ -77,13 +87,37 @@ package final class FleetQuotas: Sendable {
   }
 
   /// Publishes the use of a caller soon.
-  func note(_ caller: String) { self.state.withLock(\.exchange)?.note(caller) }
+  func note(_ caller: String) {
+    guard Self.isShared(caller) else { return }
+    self.state.withLock(\.exchange)?.note(caller)
+  }
+
+  /// Waits until this server's decisions about overrides are stored for the other servers, at most
+  /// one second.
+  ///
+  /// - Returns: Whether they are, or the server has no fleet.
+  func shareOverrides() async -> Bool {
+    await self.state.withLock(\.exchange)?.shareOverrides() ?? true
+  }
+
+  /// The callers whose use at the other servers is known.
+  var callers: [String] { self.state.withLock { Array($0.others.keys) } }
 
   /// Whether the other servers' use of a caller is known.
   func knows(_ caller: String) -> Bool { self.state.withLock { $0.others[caller] != nil } }
 
   /// The last known use of a caller at the other servers.
   func others(of caller: String) -> [QuotaUse] { self.state.withLock { $0.others[caller] ?? [] } }
+
+  /// Forgets the use at the other servers.
+  ///
+  /// - Returns: The last known use, by caller.
+  func removeAll() -> [String: [QuotaUse]] {
+    self.state.withLock { state in
+      defer { state.others = [:] }
+      return state.others
+    }
+  }
 
   /// - Parameter others: The use at the other servers. `nil` forgets it.
   func set(_ others: [QuotaUse]?, of caller: String) {
@@ -113,7 +147,17 @@ package struct RateBudget: Sendable {
   private var measured: Duration
   private var sessions = 0
   /// Whether an amount was not permitted since the last exchange.
-  package private(set) var isShort = false
+  private var isExceeded = false
+  /// Whether ``next`` is the level that all demands share.
+  private var isLevel = false
+  /// Whether the share was final when it was last taken, until others publish other shares.
+  private var isSettled = false
+  /// The sum of the shares at the other servers.
+  private var othersShare = 0.0
+
+  /// Whether an amount was not permitted since the last exchange, and another one may enlarge the
+  /// share.
+  package var isShort: Bool { self.isExceeded && !self.isSettled }
 
   package init(perSecond limit: Double, at now: Duration) {
     self.limit = limit
@@ -125,7 +169,7 @@ package struct RateBudget: Sendable {
   /// Returns the time until an amount may be taken, or zero if it may now.
   package mutating func delay(for amount: Double, at now: Duration) -> Duration {
     let delay = self.bucket.delay(for: amount, at: now)
-    if delay > .zero { self.isShort = true }
+    if delay > .zero { self.isExceeded = true }
     return delay
   }
 
@@ -149,14 +193,15 @@ package struct RateBudget: Sendable {
     with others: [QuotaUse.Rate], sessions: Int = 1, at now: Duration
   ) -> QuotaUse.Rate {
     self.measure(sessions, at: now)
-    self.isShort = false
+    self.isExceeded = false
     var own = QuotaUse.Rate(
       demand: self.demand, share: self.share ?? 0, weight: Double(max(1, sessions)))
     let rest = self.limit - others.reduce(self.demand) { $0 + $1.demand }
+    let level =
+      rest > 0 ? .infinity : Self.level(of: self.limit, among: others + [own]) * own.weight
+    self.isLevel = level <= self.demand
     self.next =
-      rest > 0
-      ? self.demand + rest / Double(others.count + 2)
-      : min(self.demand, Self.level(of: self.limit, among: others + [own]) * own.weight)
+      rest > 0 ? self.demand + rest / Double(others.count + 2) : min(self.demand, level)
     own.share = max(own.share, self.next)
     return own
   }
@@ -190,9 +235,22 @@ package struct RateBudget: Sendable {
     return left / max(weight, 1)
   }
 
+  /// Takes an equal share of the limit, unless the share is larger.
+  ///
+  /// - Parameter count: The number of servers.
+  package mutating func takeEqualShare(among count: Int, at now: Duration) {
+    guard let share = self.share, share < self.limit / Double(count) else { return }
+    self.share = self.limit / Double(count)
+    self.bucket.change(perSecond: self.limit / Double(count), at: now)
+  }
+
   /// Takes the share that the other servers leave.
   package mutating func divide(with others: [QuotaUse.Rate], at now: Duration) {
-    let left = self.limit - others.reduce(0) { $0 + $1.share }
+    let othersShare = others.reduce(0) { $0 + $1.share }
+    let left = self.limit - othersShare
+    let isSteady = abs(othersShare - self.othersShare) <= self.limit * Self.leastShare
+    self.isSettled = self.isLevel && self.next <= left && isSteady
+    self.othersShare = othersShare
     let share = max(self.limit * Self.leastShare, min(self.next, left))
     self.share = share
     self.bucket.change(perSecond: share, at: now)

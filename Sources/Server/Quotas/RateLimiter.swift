@@ -81,8 +81,17 @@ package final class RateLimiter: Sendable {
     }
   }
 
-  /// The limiters that are kept.
-  var limiters: [CallerIdentity: CallerRateLimiter] { self.state.withLock(\.limiters) }
+  /// Returns the limiters that fulfil a condition.
+  ///
+  /// - Parameter condition: Called with the lock held; must not call the rate limiter.
+  func limiters(
+    where condition: (CallerIdentity, CallerRateLimiter) -> Bool
+  ) -> [(identity: CallerIdentity, limiter: CallerRateLimiter)] {
+    // A copy of the dictionary would reference all limiters, and unused ones would stay.
+    self.state.withLock { state in
+      state.limiters.filter { condition($0.key, $0.value) }.map { ($0.key, $0.value) }
+    }
+  }
 
   /// The number of callers and participants whose limiters are kept.
   package var count: Int { self.state.withLock { $0.limiters.count } }
@@ -281,6 +290,16 @@ package final class CallerRateLimiter: Sendable {
     self.state.withLock { state in
       state.frames?.divide(with: others.compactMap(\.frames), at: now)
       state.bytes?.divide(with: others.compactMap(\.bytes), at: now)
+    }
+  }
+
+  /// Takes an equal share of the rates, unless the share is larger.
+  ///
+  /// - Parameter count: The number of servers.
+  func takeEqualShare(among count: Int, at now: Duration) {
+    self.state.withLock { state in
+      state.frames?.takeEqualShare(among: count, at: now)
+      state.bytes?.takeEqualShare(among: count, at: now)
     }
   }
 

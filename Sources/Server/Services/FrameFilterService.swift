@@ -215,7 +215,8 @@ struct FrameFilterService: RegistrableRPCService {
     }
     let names = [request.group, request.participant]
     let key = names.first { !$0.isEmpty } ?? "\(UInt64.random(in: .min ... .max))"
-    let order = Placement.order(peers.current, for: key, cost: request.cost)
+    let order = Placement.order(
+      peers.current, for: key, isGroup: !request.group.isEmpty, cost: request.cost)
     guard !order.isEmpty else {
       throw GoogleRPCStatus(
         code: .unavailable, message: "No server of the fleet reports its load.",

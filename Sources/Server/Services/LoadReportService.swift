@@ -10,9 +10,20 @@ struct LoadReportService: Xds_Service_Orca_V3_OpenRcaService.SimpleServiceProtoc
   static let intervals = Duration.milliseconds(250) ... .seconds(3600)
 
   private let engine: Engine
+  /// The last load and its time, for all callers.
+  private let last = LockedValue<(load: Double, time: Duration)?>(nil)
 
   init(engine: Engine) {
     self.engine = engine
+  }
+
+  /// The load, computed again after the shortest interval: any number of callers may ask.
+  private var load: Double {
+    let now = self.engine.clock.now()
+    if let last = self.last.value, now - last.time < Self.intervals.lowerBound { return last.load }
+    let load = self.engine.reportedLoad
+    self.last.value = (load, now)
+    return load
   }
 
   /// Sends the load at once and after each interval: the nearest to the requested one of
@@ -33,7 +44,7 @@ struct LoadReportService: Xds_Service_Orca_V3_OpenRcaService.SimpleServiceProtoc
         while !Task.isCancelled {
           try await response.write(
             .with {
-              $0.applicationUtilization = self.engine.reportedLoad
+              $0.applicationUtilization = self.load
               // Receivers divide it by the load to get a weight, Envoy a whole number. Sessions per
               // second would give more sessions to servers that get many.
               $0.rpsFractional = 1000

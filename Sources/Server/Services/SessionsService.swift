@@ -97,6 +97,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     guard let source = request.pipelineSource else {
       let changed = try target.end(at: now, in: self.engine)
       self.log("override ended", target, by: context.caller)
+      await self.share(target)
       return target.response(changed)
     }
     try ContractLimits.check(
@@ -115,6 +116,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       throw requested.violation(of: error)
     }
     self.log("session overridden", target, by: context.caller, ["reason": "\(request.reason)"])
+    await self.share(target)
     return target.response(changed)
   }
 
@@ -154,6 +156,14 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     self.log(
       "session moved", .session(handle), by: context.caller, ["address": "\(request.address)"])
     return .with { $0.handsOver = handsOver }
+  }
+
+  /// Waits until the other servers of a fleet can read a decision, or a time limit.
+  private func share(_ target: OverrideTarget) async {
+    guard await !self.engine.admission.fleet.shareOverrides() else { return }
+    self.engine.observability.logger.warning(
+      "the decision is not shared with the fleet yet, and is lost if this server ends before",
+      metadata: target.logMetadata.mapValues { "\($0)" })
   }
 
   /// Logs an operator's decision.

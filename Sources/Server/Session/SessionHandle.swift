@@ -343,12 +343,15 @@ final class SessionHandle: Sendable {
       case nil: return (false, false, pipelineState.revision)
       }
     }
-    if isForced {
-      self.outcomes.discardPictures(before: revision)
-      for output in self.outputs { output.outcomes.discardPictures(before: revision) }
-    }
+    if isForced { self.discardPictures(before: revision) }
     if isChanged { self.queueState() }
     return (revision, isChanged)
+  }
+
+  /// Drops frames of earlier revisions that were filtered and have not been sent.
+  func discardPictures(before revision: UInt64) {
+    self.outcomes.discardPictures(before: revision)
+    for output in self.outputs { output.outcomes.discardPictures(before: revision) }
   }
 
   /// Returns the description of the session for operators.

@@ -204,7 +204,7 @@ def test_the_adapter_provides_the_autoscalers_metric(tmp_path):
     assert metric["pods"]["metric"]["name"] == rule["name"]["as"]
     filled = {"Series": series, "LabelMatchers": 'namespace="n",pod=~"a|b"', "GroupBy": "pod"}
     query = re.sub(r"<<\.(\w+)>>", lambda found: filled[found[1]], rule["metricsQuery"])
-    of = '{namespace="n",pod="a"'
+    of, full = '{namespace="n",pod="a"', '{namespace="n",pod="b"'
     inputs = {
         f"{series}{of}}}": "0.5x20",
         f"sidelight_sessions{of}}}": "10x20",
@@ -212,11 +212,19 @@ def test_the_adapter_provides_the_autoscalers_metric(tmp_path):
         f'sidelight_sessions_refused_total{of},limit="max_load"}}': "0+10x20",
         f'sidelight_sessions_refused_total{of},limit="max_sessions"}}': "0+5x20",
         f'sidelight_sessions_refused_total{of},limit="max_sessions_per_caller"}}': "0+70x20",
+        # A pod with a low load, and as many sessions as it may have.
+        f"{series}{full}}}": "0.05x20",
+        f"sidelight_sessions{full}}}": "10x20",
+        f'sidelight_sessions_refused_total{full},limit="max_sessions"}}': "0+300x20",
     }
     cases = [
-        {"expr": query, "eval_time": "5m", "exp_samples": [{"labels": '{pod="a"}', "value": 0.55}]},
+        {"expr": query, "eval_time": "5m",
+         "exp_samples": [
+             {"labels": '{pod="a"}', "value": 0.56}, {"labels": '{pod="b"}', "value": 0.65}]},
         {"expr": rule["seriesQuery"], "eval_time": "5m",
-         "exp_samples": [{"labels": f"{series}{of}}}", "value": 0.5}]},
+         "exp_samples": [
+             {"labels": f"{series}{of}}}", "value": 0.5},
+             {"labels": f"{series}{full}}}", "value": 0.05}]},
     ]
     # A scrape takes 15 s, so the rates are 1 a second.
     test = {

@@ -104,7 +104,7 @@ def wait_for_state(session: Session, state: int) -> None:
 
 
 @pytest.mark.parametrize("by", ["session", "participant"])
-def test_an_override_holds_at_all_servers(start, by):
+def test_an_override_holds_at_all_servers(etcd, start, by):
     first, second, stranger = start(), start(), start(prefix=next(prefixes))
     with (
         first.open(label="camera") as here, second.open(label="camera") as there,
@@ -122,6 +122,8 @@ def test_an_override_holds_at_all_servers(start, by):
             for session in (there, new):
                 wait_for_state(session, RUNNING)
                 assert not is_forced(session)
+            # The end has replaced the override's key.
+            wait_until(lambda: len(etcd.keys(f"{start.prefix}/overrides/")) == 1)
     with second.open(label="camera") as later:
         assert not is_forced(later)
 
@@ -190,8 +192,11 @@ def test_values_of_strangers_are_ignored(etcd, start):
         for name, value in garbage:
             etcd.put(prefix + name, value)
         first.wait_for_log("value in etcd ignored", times=len(garbage))
-        etcd.put(f"{start.prefix}/use/ipv4:127.0.0.1/stranger", b'{"sessions":-1}')
-        etcd.put(f"{start.prefix}/use/ipv4:127.0.0.1/other", b"?")
+        # Sessions that count would refuse every new one.
+        for name, value in (("stranger", b'{"sessions":1000001}'), ("other", b"?")):
+            etcd.put(f"{start.prefix}/use/ipv4:127.0.0.1/{name}", value)
+        with first.open("ben") as new:
+            assert not is_forced(new)
         assert not is_forced(session)
         first.override(participant="ana")
         assert is_forced(session)

@@ -143,6 +143,29 @@ import Testing
     }
   }
 
+  @Test func `a fleet shares a limited number of a caller's participants, those with the most use`()
+    async throws
+  {
+    try await withServer(
+      Self.configuration { $0.participant.framesPerSecond = 10 }, clock: self.clock.sessionClock
+    ) { server, address in
+      try await withStub(address) { stub in
+        for index in 0 ..< 516 {
+          let request = Sidelight_V1_ApplyRequest.with {
+            $0.image = .noise(.gray8, 4, 4)
+            $0.participant = "invented \(index % 514)"
+          }
+          _ = try await stub.apply(request)
+        }
+      }
+      let (use, leftOut) = server.sharedState.use(of: "ipv4:127.0.0.1")
+      #expect(use.participants?.count == 512)
+      #expect(leftOut == 2)
+      #expect(use.participants?["invented 0"] != nil)
+      #expect(use.participants?["invented 1"] != nil)
+    }
+  }
+
   @Test func `sessions count by authenticated identity, across addresses`() async throws {
     try await withServer(
       Self.configuration { $0.sessions = 1 }, authenticator: TokenTable.three

@@ -11,6 +11,7 @@ import Testing
     var due = 0.0
     var published: QuotaUse.Rate?
     var taken: [Int] = []
+    var exchanges = 0
 
     mutating func serve(_ step: Duration, until now: Duration) {
       self.due += self.wanted * (step / .seconds(1))
@@ -27,12 +28,13 @@ import Testing
   private static let limit = 60.0
 
   /// Runs servers that exchange their use when sessions begin and end, when they lack a share, and
-  /// once a second, each at another moment. Returns the frames of each by second.
+  /// once a second, each at another moment.
   ///
   /// - Parameter wanted: Returns the frames per second that a server wants in a second.
+  /// - Returns: The frames of each by second, and the number of exchanges.
   private static func run(
     servers count: Int, seconds: Int, wanted: (_ server: Int, _ second: Int) -> Double
-  ) -> [[Int]] {
+  ) -> (taken: [[Int]], exchanges: Int) {
     var servers = (0 ..< count).map { _ in
       Server(budget: RateBudget(perSecond: Self.limit, at: .zero), wanted: 0)
     }
@@ -49,11 +51,12 @@ import Testing
           servers[index].published = servers[index].budget.use(
             with: others, sessions: servers[index].wanted > 0 ? 1 : 0, at: now)
           servers[index].budget.divide(with: others, at: now)
+          servers[index].exchanges += 1
         }
         servers[index].serve(.milliseconds(100), until: now)
       }
     }
-    return servers.map(\.taken)
+    return (servers.map(\.taken), servers.reduce(0) { $0 + $1.exchanges })
   }
 
   private static func sums(_ taken: [[Int]]) -> [Int] {
@@ -65,7 +68,7 @@ import Testing
     wanted: (Double, Double, Double)
   ) {
     let wanted = [wanted.0, wanted.1, wanted.2]
-    let taken = Self.run(servers: 3, seconds: 20) { server, _ in wanted[server] }
+    let taken = Self.run(servers: 3, seconds: 20) { server, _ in wanted[server] }.taken
     let sums = Self.sums(taken)
     // A burst may have the frames of one second.
     for first in sums.indices {
@@ -79,10 +82,31 @@ import Testing
   @Test func `demand that moves from server to server moves the shares`() {
     let taken = Self.run(servers: 3, seconds: 30) { server, second in
       second / 10 == server ? 50 : 0
-    }
+    }.taken
     #expect(Self.sums(taken).allSatisfy { Double($0) <= 2 * Self.limit })
     for server in 0 ..< 3 {
       #expect(taken[server][(10 * server + 2) ..< 10 * (server + 1)].allSatisfy { $0 >= 45 })
     }
+  }
+
+  @Test func `servers whose shares cannot grow exchange less often`() {
+    let (taken, exchanges) = Self.run(servers: 3, seconds: 60) { _, _ in 200 }
+    #expect(taken.allSatisfy { $0.suffix(50).allSatisfy { (18 ... 22).contains($0) } })
+    // Two a second without a lack of share; five more with one.
+    #expect(exchanges <= 3 * 60 * 3)
+  }
+
+  @Test func `without the others, a server takes an equal share`() {
+    var budget = RateBudget(perSecond: 60, at: .zero)
+    let other = QuotaUse.Rate(demand: 60, share: 59)
+    _ = budget.use(with: [other], at: .zero)
+    budget.divide(with: [other], at: .zero)
+    budget.take(1)
+    budget.takeEqualShare(among: 2, at: .zero)
+    #expect(budget.delay(for: 30, at: .zero) > .milliseconds(900))
+    #expect(budget.delay(for: 30, at: .seconds(1)) == .zero)
+    // A larger share stays.
+    budget.takeEqualShare(among: 4, at: .seconds(1))
+    #expect(budget.delay(for: 30, at: .seconds(1)) == .zero)
   }
 }

@@ -68,10 +68,17 @@ import Testing
     try one.record(
       .forced([], reason: "x", until: .seconds(10)), for: Self.sessions[0], at: .zero)
     let record = try #require(one.records(at: .zero).first)
-    #expect(other.merge(record, at: .zero)?.isEmpty == true)
-    #expect(other.merge(record, at: .zero) == nil)
+    guard case .new(ending: let ended) = other.merge(record, at: .zero), ended.isEmpty,
+      case .known = other.merge(record, at: .zero)
+    else {
+      Issue.record("a decision is new once")
+      return
+    }
     #expect(Self.describe(other, at: .zero) == ["x", "x", "none", "none"])
-    #expect(OverrideStore().merge(record, at: .seconds(10)) == nil)
+    guard case .expired = OverrideStore().merge(record, at: .seconds(10)) else {
+      Issue.record("a decision that has expired is not stored")
+      return
+    }
     #expect(other.records(at: .seconds(10)).isEmpty)
   }
 }

@@ -13,17 +13,17 @@ import Testing
     }
   }
 
-  static let groups = (0 ..< 10_000).map { "room \($0)" }
+  static let keys = (0 ..< 10_000).map { "room \($0)" }
 
   @Test(arguments: [[0.1, 0.5, 0.9], [0.05, 0.3, 0.3, 0.62], [0.4, 0.4]])
-  func `servers get groups in inverse proportion to their load`(loads: [Double]) {
+  func `servers get sessions in inverse proportion to their load`(loads: [Double]) {
     let peers = Self.peers(loads)
-    let counts = Self.groups.reduce(into: [String: Int]()) { counts, group in
-      counts[Placement.order(peers, for: group)[0].address, default: 0] += 1
+    let counts = Self.keys.reduce(into: [String: Int]()) { counts, key in
+      counts[Placement.order(peers, for: key, isGroup: false)[0].address, default: 0] += 1
     }
     let total = loads.reduce(0) { $0 + 1 / $1 }
     for peer in peers {
-      let share = Double(counts[peer.address] ?? 0) / Double(Self.groups.count)
+      let share = Double(counts[peer.address] ?? 0) / Double(Self.keys.count)
       let expected = 1 / peer.load / total
       #expect(abs(share / expected - 1) < 0.15, "\(peer): \(share), expected \(expected)")
     }
@@ -32,28 +32,31 @@ import Testing
   @Test func `one more server takes over its share of the groups, and no others move`() {
     let before = Self.peers([0.3, 0.3, 0.3])
     let after = Self.peers([0.3, 0.3, 0.3, 0.3])
-    let moved = Self.groups.filter { group in
-      Placement.order(before, for: group)[0] != Placement.order(after, for: group)[0]
+    func first(_ peers: [Placement.Peer], _ group: String) -> Placement.Peer {
+      Placement.order(peers, for: group, isGroup: true)[0]
     }
-    #expect(moved.allSatisfy { Placement.order(after, for: $0)[0] == after[3] })
-    #expect(Double(moved.count) <= 1.5 / 4 * Double(Self.groups.count))
+    let moved = Self.keys.filter { first(before, $0) != first(after, $0) }
+    #expect(moved.allSatisfy { first(after, $0) == after[3] })
+    #expect(Double(moved.count) <= 1.5 / 4 * Double(Self.keys.count))
     #expect(!moved.isEmpty)
   }
 
-  @Test func `servers that have read slightly different loads agree`() {
+  @Test(arguments: [[0.31, 0.41, 0.49], [0.05, 0.79, 0.6]])
+  func `servers that have read different loads agree on the order for a group`(loads: [Double]) {
     let one = Self.peers([0.30, 0.40, 0.50])
-    let other = Array(Self.peers([0.31, 0.41, 0.49]).reversed())
-    for group in Self.groups.prefix(1000) {
+    let other = Array(Self.peers(loads).reversed())
+    for group in Self.keys.prefix(1000) {
       #expect(
-        Placement.order(one, for: group).map(\.address)
-          == Placement.order(other, for: group).map(\.address))
+        Placement.order(one, for: group, isGroup: true).map(\.address)
+          == Placement.order(other, for: group, isGroup: true).map(\.address))
     }
   }
 
   @Test func `servers that the session would overload come last`() {
     let peers = Self.peers([0.9, 0.2, 0.85])
-    for group in Self.groups.prefix(100) {
-      #expect(Placement.order(peers, for: group, cost: 0.2)[0] == peers[1])
+    for key in Self.keys.prefix(100) {
+      #expect(Placement.order(peers, for: key, isGroup: false, cost: 0.2)[0] == peers[1])
+      #expect(Placement.order(peers, for: key, isGroup: true)[0] == peers[1])
     }
   }
 }

@@ -62,6 +62,9 @@ final class SessionRegistry: Sendable {
     self.state.withLock { $0.handles.values.sorted { $0.number < $1.number } }
   }
 
+  /// The open sessions in no order.
+  var unorderedHandles: [SessionHandle] { self.state.withLock { Array($0.handles.values) } }
+
   /// Returns a page of the open sessions, the oldest first.
   ///
   /// - Parameters:

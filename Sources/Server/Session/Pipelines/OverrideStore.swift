@@ -128,6 +128,16 @@ package final class OverrideStore: Sendable {
     }
   }
 
+  /// The outcome of storing another server's decision.
+  package enum Merging: Sendable {
+    /// The store did not have it. It ends other decisions.
+    case new(ending: [Decision])
+    case known
+    case expired
+    /// Twice the ``capacity`` is in effect.
+    case full
+  }
+
   private struct Entry {
     var decision: Decision
     /// A session of the lineage, or `nil` for participants.
@@ -169,15 +179,13 @@ package final class OverrideStore: Sendable {
     }
 
     /// Stores a decision of another server in the order of the numbers.
-    ///
-    /// - Returns: The decisions that it ends, or `nil` if the store has it already, or lacks room.
-    mutating func merge(_ record: Record, at now: Duration) -> [Decision]? {
+    mutating func merge(_ record: Record, at now: Duration) -> Merging {
       let target = record.target.key
       let earlier = self.entries[target] ?? []
       // Other servers have room for as many decisions, so this one needs more for all of them.
-      guard record.decision.end > now, !earlier.contains(where: { $0.number == record.number }),
-        self.hasRoom(at: now, beyond: OverrideStore.capacity)
-      else { return nil }
+      guard record.decision.end > now else { return .expired }
+      guard !earlier.contains(where: { $0.number == record.number }) else { return .known }
+      guard self.hasRoom(at: now, beyond: OverrideStore.capacity) else { return .full }
       self.lastNumber = max(self.lastNumber, record.number)
       let new = Entry(decision: record.decision, session: record.session, number: record.number)
       var kept: [Entry] = []
@@ -191,7 +199,7 @@ package final class OverrideStore: Sendable {
         self.lineages[track, default: []].insert(session.lineage)
       }
       let numbers = Set(kept.map(\.number))
-      return earlier.filter { !numbers.contains($0.number) }.map(\.decision)
+      return .new(ending: earlier.filter { !numbers.contains($0.number) }.map(\.decision))
     }
 
     /// Returns whether the store has room for another decision, after removing expired ones.
@@ -407,10 +415,7 @@ package final class OverrideStore: Sendable {
   }
 
   /// Stores a decision of another server of the fleet.
-  ///
-  /// - Returns: The decisions that it ends; `nil` if the store has it, if it has expired, or if
-  ///   twice the ``capacity`` is in effect.
-  package func merge(_ record: Record, at now: Duration) -> [Decision]? {
+  package func merge(_ record: Record, at now: Duration) -> Merging {
     self.state.withLock { $0.merge(record, at: now) }
   }
 
