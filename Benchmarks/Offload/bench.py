@@ -271,7 +271,8 @@ of a frame's composition until it has arrived.
     "overload": """## Overload
 
 Live sessions of H.264, 360p30 with two temporal layers, at twice the capacity that the processor time
-of one session gives; frames have a budget of 150 ms. Clients run on the same processors.
+of one session and its client gives; frames have a budget of 150 ms. Clients run on the same
+processors; without credit they leave out disposable frames.
 """,
     "losses": """## Lost packets
 
