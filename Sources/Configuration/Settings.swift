@@ -163,7 +163,7 @@ public struct Settings: Sendable {
     }
     let placement = self.configuration.base.placement
     if placement.rebalancing != .off, placement.peers.isEmpty {
-      errors.append(self.conflict("placement.rebalance", "requires", "placement.peers"))
+      errors.append(self.conflict("fleet.rebalance", "requires", "fleet.peers"))
     }
     errors += self.modelErrors()
     errors += self.configuration.workerErrors.map { key, reason in

@@ -65,20 +65,15 @@ extension SettingTable {
         """
         URL of the etcd through which the servers of a fleet share overrides and quotas. The prefix \
         of keys, by default sidelight, separates fleets.
-        """)
-    ])
-
-  static let placement = Group(
-    title: "Placement",
-    settings: [
+        """),
       Setting(
-        "placement.peers", \.base.placement.peers, Format.peer.list(), flag: "peers",
+        "fleet.peers", \.base.placement.peers, Format.peer.list(), flag: "peers",
         """
         Servers of the fleet, as clients reach them; a host name stands for all of its addresses. \
         Clients ask for the best with Place.
         """),
       Setting(
-        "placement.rebalance", \.base.placement.rebalancing, Format.choice(), flag: "rebalance",
+        "fleet.rebalance", \.base.placement.rebalancing, Format.choice(), flag: "rebalance",
         """
         Moves sessions to peers that have room while the load is above 0.8: direct names an address, \
         proxy lets the client choose, since its proxy balances by load.

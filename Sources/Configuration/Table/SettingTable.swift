@@ -19,7 +19,6 @@ public enum SettingTable {
   /// All groups, in display order.
   public static let groups: [Group] = [
     Self.addresses, Self.studio, Self.transport, Self.limits, Self.resume, Self.fleet,
-    Self.placement,
     Self.compute, Self.workers, Self.filterProcesses, Self.memory, Self.sharedMemory, Self.assets,
     Self.vision, Self.tls, Self.tokens, Self.callers, Self.permissions, Self.guards, Self.shutdown,
     Self.logs,

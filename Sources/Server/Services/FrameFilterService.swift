@@ -211,7 +211,7 @@ struct FrameFilterService: RegistrableRPCService {
     guard let peers = self.engine.peers else {
       throw GoogleRPCStatus(
         code: .failedPrecondition,
-        message: "The server does not know a fleet; set placement.peers to its addresses.")
+        message: "The server does not know a fleet; set fleet.peers to its addresses.")
     }
     let names = [request.group, request.participant]
     let key = names.first { !$0.isEmpty } ?? "\(UInt64.random(in: .min ... .max))"

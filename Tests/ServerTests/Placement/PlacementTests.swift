@@ -105,7 +105,7 @@ import Testing
     try await withServer { _, address in
       let error = await #expect(throws: RPCError.self) { try await Self.place(address) }
       #expect(error?.code == .failedPrecondition)
-      #expect(error?.message.contains("placement.peers") == true)
+      #expect(error?.message.contains("fleet.peers") == true)
     }
     var configuration = ServerConfiguration()
     configuration.placement.peers = [.tcp(host: "127.0.0.1", port: 1)]
