@@ -279,9 +279,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
-        /// > first in inverse proportion to their load, and the order of a group only changes with the
-        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > Returns the servers of the fleet at which to open a session, the best first. A server comes
+        /// > first in inverse proportion to its load. Sessions of a group get one order, which changes with
+        /// > the servers, and when one is nearly full. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
         /// > servers reports its load.
         ///
         /// - Parameters:
@@ -436,9 +436,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
-        /// > first in inverse proportion to their load, and the order of a group only changes with the
-        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > Returns the servers of the fleet at which to open a session, the best first. A server comes
+        /// > first in inverse proportion to its load. Sessions of a group get one order, which changes with
+        /// > the servers, and when one is nearly full. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
         /// > servers reports its load.
         ///
         /// - Parameters:
@@ -592,9 +592,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
-        /// > first in inverse proportion to their load, and the order of a group only changes with the
-        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > Returns the servers of the fleet at which to open a session, the best first. A server comes
+        /// > first in inverse proportion to its load. Sessions of a group get one order, which changes with
+        /// > the servers, and when one is nearly full. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
         /// > servers reports its load.
         ///
         /// - Parameters:
@@ -1034,9 +1034,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
-        /// > first in inverse proportion to their load, and the order of a group only changes with the
-        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > Returns the servers of the fleet at which to open a session, the best first. A server comes
+        /// > first in inverse proportion to its load. Sessions of a group get one order, which changes with
+        /// > the servers, and when one is nearly full. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
         /// > servers reports its load.
         ///
         /// - Parameters:
@@ -1298,9 +1298,9 @@ extension Sidelight_V1_FrameFilter {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
-        /// > first in inverse proportion to their load, and the order of a group only changes with the
-        /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+        /// > Returns the servers of the fleet at which to open a session, the best first. A server comes
+        /// > first in inverse proportion to its load. Sessions of a group get one order, which changes with
+        /// > the servers, and when one is nearly full. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
         /// > servers reports its load.
         ///
         /// - Parameters:
@@ -1527,9 +1527,9 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
-    /// > first in inverse proportion to their load, and the order of a group only changes with the
-    /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+    /// > Returns the servers of the fleet at which to open a session, the best first. A server comes
+    /// > first in inverse proportion to its load. Sessions of a group get one order, which changes with
+    /// > the servers, and when one is nearly full. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
     /// > servers reports its load.
     ///
     /// - Parameters:
@@ -1775,9 +1775,9 @@ extension Sidelight_V1_FrameFilter.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Returns the servers of the fleet at which to open a session, the best first. Servers are the
-    /// > first in inverse proportion to their load, and the order of a group only changes with the
-    /// > loads. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
+    /// > Returns the servers of the fleet at which to open a session, the best first. A server comes
+    /// > first in inverse proportion to its load. Sessions of a group get one order, which changes with
+    /// > the servers, and when one is nearly full. FAILED_PRECONDITION if the server does not know a fleet; UNAVAILABLE if none of its
     /// > servers reports its load.
     ///
     /// - Parameters:
