@@ -12,8 +12,9 @@ enum ProcessProfile {
 
   /// The samples that there is room for are enough for all processors, or for 100 per second.
   private static func period(for duration: Duration) -> UInt32 {
-    let processorTime = duration / .seconds(1) * Double(ProcessInfo.processInfo.activeProcessorCount)
-    return max(10_000, UInt32(processorTime * 1e6 / Double(CPROFILER_MAX_SAMPLES)))
+    let processors = Double(ProcessInfo.processInfo.activeProcessorCount)
+    let microseconds = duration / .microseconds(1) * processors
+    return max(10_000, UInt32(microseconds / Double(CPROFILER_MAX_SAMPLES)))
   }
 
   /// Samples where the process spends its processor time, up to 100 times per second of it. Ends sooner
