@@ -144,6 +144,7 @@ def test_prometheus_evaluates_every_query_of_dashboard_and_rules(measured):
     known.add("sidelight_trace_spans_total")  # where something is traced
     known.add("sidelight_filter_process_restarts_total")  # test_filter_processes.py reads it
     known.add("sidelight_worker_starts")  # of workers: test_workers.py reads it
+    known.add("sidelight_fleet_connected")  # with etcd: test_shared_state.py reads it
     rules = (RULES / "sidelight.rules.yml").read_text()
     known |= set(re.findall(r"- record: (\S+)", rules))
     for name in re.findall(r"\b(?:sidelight|process)[_:][a-z0-9_:]+\b", " ".join(expressions) + rules):

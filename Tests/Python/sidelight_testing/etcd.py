@@ -79,15 +79,6 @@ class Etcd:
     def put(self, key: str, value: bytes) -> None:
         self._post("kv/put", key=encoded(key), value=base64.b64encode(value).decode())
 
-    def keys(self, prefix: str) -> dict[str, bytes]:
-        """The values of the keys that begin with a prefix."""
-        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        answer = self._post("kv/range", key=encoded(prefix), range_end=encoded(end))
-        return {
-            base64.b64decode(each["key"]).decode(): base64.b64decode(each.get("value", ""))
-            for each in answer.get("kvs", [])
-        }
-
     def compact(self) -> None:
         """Forgets all earlier values."""
         revision = self._post("kv/range", key=encoded("x"))["header"]["revision"]
