@@ -105,7 +105,7 @@ class Fleet:
         self.call_nodes = [Node(21 + index) for index in range(CALL_SERVERS)]
         self.etcd_nodes = [Node(31)] if shares_state else []
         self.etcd: Etcd | None = None
-        # Those that end with the block.
+        # The nodes that this object creates and removes.
         self._own_nodes = [*self.nodes, *self.proxy_nodes, *self.call_nodes, *self.etcd_nodes]
         # Servers and proxies; one that ended is replaced.
         self.servers: list[Server] = []

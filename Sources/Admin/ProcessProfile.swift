@@ -4,7 +4,7 @@ import ServiceLifecycle
 
 /// Profiles of this process. Linux only.
 enum ProcessProfile {
-  /// The reasons why there is no profile.
+  /// The errors of a request for a profile.
   enum Failure: Error {
     case isRunning
     case unavailable

@@ -29,8 +29,8 @@ package struct SharedState: Sendable {
   /// Adds another server's decision, and applies it to the open sessions. A session for which the
   /// forced pipeline is not valid is closed: it must not continue without the override.
   ///
-  /// - Returns: Whether the decision is known now, or a later one has replaced it. It is not if it
-  ///   has expired, or without room.
+  /// - Returns: Whether the decision is known now, or a later one has replaced it. `false` if it has
+  ///   expired, or if the store is full.
   package func merge(_ record: OverrideStore.Record) -> Bool {
     let now = self.clock.now()
     let logger = self.engine.observability.logger

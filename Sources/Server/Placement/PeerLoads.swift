@@ -118,7 +118,7 @@ final class PeerLoads: Sendable {
     self.state.withLock { $0.addresses[name]?.contains(address) ?? false }
   }
 
-  /// Returns whether the name still has the address, which otherwise is no longer followed.
+  /// Returns whether the name still has the address. If not, stops following the address.
   private func continues(_ address: Address, of name: Address) -> Bool {
     self.state.withLock { state in
       if state.addresses[name]?.contains(address) == true { return true }
