@@ -75,11 +75,11 @@ class AioFace:
             self.call(items.aclose)
 
     def close(self) -> None:
-        """Ends the loop, which must have no tasks left."""
+        """Ends the loop, whose tasks must have ended. grpcio's own end shortly after their calls."""
 
         async def left() -> Any:
-            current = asyncio.current_task()
-            return [task for task in asyncio.all_tasks() if task is not current]
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            return (await asyncio.wait(tasks, timeout=LIMIT / 2))[1] if tasks else tasks
 
         tasks = asyncio.run_coroutine_threadsafe(left(), self.loop).result(LIMIT)
         self.loop.call_soon_threadsafe(self.loop.stop)
