@@ -64,7 +64,6 @@ def save(picture: PIL.Image.Image, path: Path, quality: int = QUALITY) -> None:
 def sheet(cells: list[tuple[str, PIL.Image.Image]], columns: int = 8) -> PIL.Image.Image:
     """All of them at once, small, with their names."""
     side, line, gap = 136, 18, 6
-    font = PIL.ImageFont.load_default(size=12)
     rows = -(-len(cells) // columns)
     result = PIL.Image.new(
         "RGB", (columns * (side + gap) + gap, rows * (side + line + gap) + gap), "#ffffff"
@@ -74,6 +73,9 @@ def sheet(cells: list[tuple[str, PIL.Image.Image]], columns: int = 8) -> PIL.Ima
         left = gap + index % columns * (side + gap)
         top = gap + index // columns * (side + line + gap)
         result.paste(picture.resize((side, side), PIL.Image.Resampling.LANCZOS), (left, top))
+        font = next(
+            font for font in map(PIL.ImageFont.load_default, range(12, 5, -1))
+            if font.getlength(name) <= side + gap or font.size == 6)
         draw.text((left + side / 2, top + side + 2), name, font=font, fill="#303030", anchor="ma")
     return result
 
