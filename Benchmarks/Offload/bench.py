@@ -263,16 +263,16 @@ Memory is the growth of the server for one more session.
     "outputs": """## Several outputs
 
 H.264 of 720p in; `call` is H.264 of 720p, `grid` VP8 of 180p, `moderation` a JPEG each second. The
-expected time is decoder, filter and encoders alone.
+expected time is decoder, filter and encoders alone, without scaling.
 
 A composition of 16 sessions of 160x90 at 30 pictures per second, 720p as VP8: the time from the start
 of a frame's composition until it has arrived.
 """,
     "overload": """## Overload
 
-Live sessions of H.264, 360p30 with two temporal layers, at twice the capacity that the processor time
-of one session and its client gives; frames have a budget of 150 ms. Clients run on the same
-processors; without credit they leave out disposable frames.
+Live sessions of H.264, 360p30 with two temporal layers, at twice the capacity of a server with one
+processor; frames have a budget of 150 ms. The clients have the other processors; without credit they
+leave out disposable frames.
 """,
     "losses": """## Lost packets
 

@@ -122,6 +122,8 @@ package struct EncoderRateController: Sendable {
   /// The times at which the window had no room for a frame, in the last second.
   private var refusals: [Double] = []
   private var lastSequence: UInt64 = 0
+  /// The time that the receiver has frames before it acknowledges them.
+  private var processing = 0.0
 
   /// - Parameters:
   ///   - target: The wished values, which are the maximum.
@@ -158,7 +160,8 @@ package struct EncoderRateController: Sendable {
     guard let oldest = self.inFlight.first else { return true }
     let now = now / .seconds(1)
     // Without an acknowledgement the oldest frame is at least this late.
-    let late = now - oldest.sent - (self.roundTrip ?? .infinity) - oldest.expected
+    let late =
+      now - oldest.sent - (self.roundTrip ?? .infinity) - oldest.expected - self.processing
     let isLate = self.congestedSince != nil || late > Self.congestedExcess + Self.patience
     guard self.inFlightBytes + self.nextBytes > (isLate ? self.narrowWindow : self.window) else {
       return true
@@ -201,26 +204,20 @@ package struct EncoderRateController: Sendable {
   /// - Parameters:
   ///   - sequence: The last acknowledged number.
   ///   - now: The time.
-  package mutating func acknowledged(through sequence: UInt64, at now: Duration) {
-    let now = now / .seconds(1)
-    var (last, bytes): (InFlight?, Double) = (nil, 0)
-    while let first = self.inFlight.first, first.sequence <= sequence {
-      self.inFlight.removeFirst()
-      bytes += first.bytes
-      last = first
-    }
-    guard let last else { return }
-    self.inFlightBytes -= bytes
-    let delay = now - last.sent
+  ///   - processing: The time that the receiver had the last one.
+  package mutating func acknowledged(
+    through sequence: UInt64, at now: Duration, processing: Duration = .zero
+  ) {
+    let (now, processing) = (now / .seconds(1), processing / .seconds(1))
+    let (frame, bytes) = self.remove(through: sequence)
+    guard let last = frame else { return }
+    // Rises at once, and falls slowly.
+    self.processing = max(processing, 0.9 * self.processing + 0.1 * processing)
+    let delay = max(0, now - last.sent - processing)
     self.recordRoundTrip(delay, at: now)
     let excess = delay - (self.roundTrip ?? delay) - last.expected
     let gap = now - (self.acknowledgements.last?.time ?? now)
-    self.acknowledgements.append((now, bytes))
-    // One from before remains: its time is the beginning.
-    let measurement = max(Self.measurement.seconds, Self.measurement.roundTrips * delay)
-    while self.acknowledgements.count > 2, now - self.acknowledgements[1].time > measurement {
-      self.acknowledgements.removeFirst()
-    }
+    self.recordDelivered(bytes, delay, at: now)
     if excess > Self.congestedExcess {
       // Frames that arrive together have waited for a lost packet, not for the link.
       if bytes * 8 > Self.burst.factor * self.bitRate * gap { self.lastBurst = now }
@@ -237,11 +234,49 @@ package struct EncoderRateController: Sendable {
     self.levels.choose(for: self.bitRate, at: now)
   }
 
+  /// Records that frames up to a sequence number arrived, and were dropped: their bytes count as
+  /// delivered, and their delay tells nothing.
+  ///
+  /// - Parameters:
+  ///   - sequence: The last number.
+  ///   - now: The time.
+  package mutating func discarded(through sequence: UInt64, at now: Duration) {
+    let (last, bytes) = self.remove(through: sequence)
+    guard last != nil else { return }
+    self.recordDelivered(bytes, self.roundTrip ?? 0, at: now / .seconds(1))
+  }
+
+  /// Removes the frames up to a sequence number.
+  ///
+  /// - Returns: The last one, and the size of all.
+  private mutating func remove(through sequence: UInt64) -> (last: InFlight?, bytes: Double) {
+    var (last, bytes): (InFlight?, Double) = (nil, 0)
+    while let first = self.inFlight.first, first.sequence <= sequence {
+      self.inFlight.removeFirst()
+      bytes += first.bytes
+      last = first
+    }
+    self.inFlightBytes -= bytes
+    return (last, bytes)
+  }
+
+  private mutating func recordDelivered(_ bytes: Double, _ delay: Double, at now: Double) {
+    self.acknowledgements.append((now, bytes))
+    // One from before remains: its time is the beginning.
+    let measurement = max(Self.measurement.seconds, Self.measurement.roundTrips * delay)
+    while self.acknowledgements.count > 2, now - self.acknowledgements[1].time > measurement {
+      self.acknowledgements.removeFirst()
+    }
+  }
+
   // MARK: The window
+
+  /// The shortest time from a frame to its acknowledgement.
+  private var shortestTime: Double { (self.roundTrip ?? 0.1) + self.processing }
 
   /// The bytes that may be without acknowledgement.
   private var window: Double {
-    let roundTrip = self.roundTrip ?? 0.1
+    let roundTrip = self.shortestTime
     let frameRate = self.levels.current.frameRate
     let bytes = self.bitRate / 8 * (roundTrip + Self.slack / frameRate)
     let frames = Self.floor.frames + roundTrip * frameRate
@@ -249,7 +284,7 @@ package struct EncoderRateController: Sendable {
   }
 
   /// The window while acknowledgements are late: the bytes on the way, without a queue.
-  private var narrowWindow: Double { self.bitRate / 8 * (self.roundTrip ?? 0.1) }
+  private var narrowWindow: Double { self.bitRate / 8 * self.shortestTime }
 
   /// The size that the next frame may have. Encoders meet their bit rate over several frames.
   private var nextBytes: Double {

@@ -112,8 +112,7 @@ class RateController:
         #: The times at which the window had no room for a frame, in the last second.
         self._refusals: deque[float] = deque()
         self._last_sequence = 0
-        #: The time that the receiver has frames before it acknowledges them. Not in Swift, where
-        #: the receiver acknowledges at once.
+        #: The time that the receiver has frames before it acknowledges them.
         self._processing = 0.0
 
     def _reset_falls(self) -> None:
@@ -211,7 +210,7 @@ class RateController:
 
     def discarded(self, sequence: int, now: float) -> None:
         """Records that frames up to a number arrived, and were dropped: their bytes count as
-        delivered, and their delay tells nothing. Not in Swift, where no receiver drops frames."""
+        delivered, and their delay tells nothing."""
         last, size = self._remove(sequence)
         if last is not None:
             self._record_delivered(size, self._round_trip or 0.0, now)
