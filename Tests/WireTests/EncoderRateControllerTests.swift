@@ -111,6 +111,18 @@ import Testing
     #expect(mean >= 0.97 * 2e6)
   }
 
+  @Test func `results that take their own time on the way back do not close the window`() {
+    var target = Self.wide
+    target.bitRate = 8_000_000
+    var controller = EncoderRateController(target: target)
+    var stream = SimulatedStream { _ in 10e6 }
+    stream.processing = { _ in 0.025 }
+    stream.jitter = 0.02
+    let frames = stream.run(&controller, seconds: 20).frames.filter { $0.captured > 8 }
+    let mean = frames.map { Double($0.target.bitRate) }.reduce(0, +) / Double(frames.count)
+    #expect(mean >= 0.95 * 8e6)
+  }
+
   // MARK: The window
 
   @Test func `the window closes without acknowledgements and opens with them`() {

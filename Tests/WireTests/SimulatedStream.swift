@@ -26,6 +26,8 @@ struct SimulatedStream {
   var keyFrameInterval = Int.max
   /// The time that the receiver has a frame at a time, which it tells, in seconds.
   var processing: (Double) -> Double = { _ in 0 }
+  /// The longest additional time of an acknowledgement: a result has its own time on the way back.
+  var jitter = 0.0
   /// Additional time on the way, from a time on.
   var detour: (from: Double, seconds: Double) = (.infinity, 0)
 
@@ -70,8 +72,12 @@ struct SimulatedStream {
       controller.sent(sequence: UInt64(frames.count), bytes: Int(bytes), at: .seconds(now))
       let arrival = self.transfer(bytes, at: now)
       let processing = self.processing(now)
-      acknowledgements.append(
-        (arrival + self.roundTrip / 2 + 0.005 + processing, frames.count, processing))
+      var acknowledged = arrival + self.roundTrip / 2 + 0.005 + processing
+      if self.jitter > 0 {
+        acknowledged += self.jitter * self.nextRandom()
+        acknowledged = max(acknowledged, acknowledgements.last?.time ?? now)
+      }
+      acknowledgements.append((acknowledged, frames.count, processing))
       frames.append(Frame(captured: capture, arrived: arrival, bytes: bytes, target: target))
     }
   }

@@ -52,12 +52,15 @@ package struct EncoderRateController: Sendable {
   /// The time after which the oldest frame without acknowledgement closes most of the window, in
   /// addition to the excess that is allowed.
   private static let patience = 0.08
-  /// The frame intervals that the window covers after the shortest round trip: the time that the
-  /// link takes for a frame, and the next frame.
-  private static let slack = 1.8
+  /// The frame intervals that the window covers after the shortest round trip: the times that the
+  /// link takes for a frame and for its result, and the next frame.
+  private static let slack = 2.2
   /// The frames beyond a round trip for which the window has room, because a lost packet stops the
   /// acknowledgements for a while, up to a size that a slow link delivers soon.
-  private static let floor = (frames: 4.0, bytes: 64_000.0)
+  private static let floor = (frames: 6.0, bytes: 64_000.0)
+  /// The time for which the window has room while acknowledgements are late, up to a size: small
+  /// frames do not stop for a lost packet.
+  private static let late = (seconds: 0.2, bytes: 24_000.0)
   /// The part of the delivered rate to which the bit rate falls: the queue then drains.
   private static let drain = 0.85
   /// The relative growth per second, and near the rate that was too high.
@@ -283,8 +286,11 @@ package struct EncoderRateController: Sendable {
     return max(bytes, min(frames * self.nextBytes, Self.floor.bytes))
   }
 
-  /// The window while acknowledgements are late: the bytes on the way, without a queue.
-  private var narrowWindow: Double { self.bitRate / 8 * self.shortestTime }
+  /// The window while acknowledgements are late: the bytes on the way, with a short queue.
+  private var narrowWindow: Double {
+    let rate = self.bitRate / 8
+    return max(rate * self.shortestTime, min(rate * Self.late.seconds, Self.late.bytes))
+  }
 
   /// The size that the next frame may have. Encoders meet their bit rate over several frames.
   private var nextBytes: Double {
@@ -353,7 +359,7 @@ package struct EncoderRateController: Sendable {
     let persistence = max(Self.persistence.roundTrips * roundTrip, Self.persistence.seconds)
     guard now - since >= persistence, now - self.lastBurst > Self.burst.seconds else { return }
     if self.falls.count >= Self.maxFalls {
-      // The window was narrow, so the queue is empty: this is the path.
+      // The window was narrow, so the queue is short: this is the path.
       self.shortest = (nil, self.falls.shortest, now)
       self.bitRate = max(self.bitRate, Self.drain * self.falls.bitRate)
       (self.falls, self.congestedSince, self.congestion) = (Falls(), nil, nil)
