@@ -102,6 +102,27 @@ import Testing
     #expect(frames.filter { 10.5 ..< 15 ~= $0.captured }.isEmpty)
   }
 
+  @Test func `the time of the server does not count as the link's`() {
+    var controller = EncoderRateController(target: Self.small)
+    var stream = SimulatedStream { _ in 5e6 }
+    stream.processing = { Int($0).isMultiple(of: 2) ? 0.01 : 0.08 }
+    let frames = stream.run(&controller, seconds: 30).frames.filter { $0.captured > 5 }
+    let mean = frames.map { Double($0.target.bitRate) }.reduce(0, +) / Double(frames.count)
+    #expect(mean >= 0.97 * 2e6)
+  }
+
+  @Test func `results that take their own time on the way back do not close the window`() {
+    var target = Self.wide
+    target.bitRate = 8_000_000
+    var controller = EncoderRateController(target: target)
+    var stream = SimulatedStream { _ in 10e6 }
+    stream.processing = { _ in 0.025 }
+    stream.jitter = 0.02
+    let frames = stream.run(&controller, seconds: 20).frames.filter { $0.captured > 8 }
+    let mean = frames.map { Double($0.target.bitRate) }.reduce(0, +) / Double(frames.count)
+    #expect(mean >= 0.95 * 8e6)
+  }
+
   // MARK: The window
 
   @Test func `the window closes without acknowledgements and opens with them`() {
@@ -120,6 +141,18 @@ import Testing
     controller.acknowledged(through: 1, at: now())
     let isStillOpen = controller.maySend(at: now())
     #expect(isStillOpen)
+  }
+
+  @Test func `frames that were dropped leave the window`() {
+    var controller = EncoderRateController(target: Self.small)
+    for sequence in 1 ... 10 as ClosedRange<UInt64> {
+      controller.sent(sequence: sequence, bytes: 8300, at: .zero)
+    }
+    let before = controller.current
+    let isOpen = controller.maySend(at: .milliseconds(500))
+    controller.discarded(through: 10, at: .milliseconds(500))
+    let isOpenAgain = controller.maySend(at: .milliseconds(500))
+    #expect(!isOpen && isOpenAgain && controller.current == before)
   }
 
   @Test func `a frame larger than the window is sent alone`() {

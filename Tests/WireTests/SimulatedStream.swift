@@ -24,6 +24,10 @@ struct SimulatedStream {
   var activity: (Double) -> Double = { _ in 1 }
   /// The frames between two key frames.
   var keyFrameInterval = Int.max
+  /// The time that the receiver has a frame at a time, which it tells, in seconds.
+  var processing: (Double) -> Double = { _ in 0 }
+  /// The longest additional time of an acknowledgement: a result has its own time on the way back.
+  var jitter = 0.0
   /// Additional time on the way, from a time on.
   var detour: (from: Double, seconds: Double) = (.infinity, 0)
 
@@ -41,7 +45,7 @@ struct SimulatedStream {
     _ controller: inout EncoderRateController, seconds: Double
   ) -> (frames: [Frame], captured: Int) {
     var frames: [Frame] = []
-    var acknowledgements: [(time: Double, sequence: Int)] = []
+    var acknowledgements: [(time: Double, sequence: Int, processing: Double)] = []
     var (captured, nextCapture) = (0, 0.0)
     var waiting: Double?
     while true {
@@ -49,8 +53,10 @@ struct SimulatedStream {
       let now = min(acknowledgement, nextCapture)
       guard now < seconds else { return (frames, captured) }
       if now == acknowledgement {
-        let sequence = acknowledgements.removeFirst().sequence
-        controller.acknowledged(through: UInt64(sequence), at: .seconds(now))
+        let first = acknowledgements.removeFirst()
+        controller.acknowledged(
+          through: UInt64(first.sequence), at: .seconds(now),
+          processing: .seconds(first.processing))
       } else {
         waiting = now
         captured += 1
@@ -65,7 +71,13 @@ struct SimulatedStream {
       let bytes = mean * self.activity(now) * (isKey ? 5 : 0.8 + 0.4 * self.nextRandom())
       controller.sent(sequence: UInt64(frames.count), bytes: Int(bytes), at: .seconds(now))
       let arrival = self.transfer(bytes, at: now)
-      acknowledgements.append((arrival + self.roundTrip / 2 + 0.005, frames.count))
+      let processing = self.processing(now)
+      var acknowledged = arrival + self.roundTrip / 2 + 0.005 + processing
+      if self.jitter > 0 {
+        acknowledged += self.jitter * self.nextRandom()
+        acknowledged = max(acknowledged, acknowledgements.last?.time ?? now)
+      }
+      acknowledgements.append((acknowledged, frames.count, processing))
       frames.append(Frame(captured: capture, arrived: arrival, bytes: bytes, target: target))
     }
   }

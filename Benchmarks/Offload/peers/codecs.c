@@ -1,7 +1,7 @@
 // Encodes and decodes video with the settings of the server and without it: the least work that a
 // session with encoded video can have.
 //
-//   codecs encode h264|vp8|vp9 WIDTHxHEIGHT BIT_RATE LAYERS INPUT OUTPUT
+//   codecs encode h264|vp8|vp9|jpeg WIDTHxHEIGHT BIT_RATE LAYERS INPUT OUTPUT
 //   codecs decode h264|vp8|vp9 INPUT OUTPUT
 //
 // Raw video is I420 without gaps. An encoded stream has, for each frame, the number of bytes (32
@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include <turbojpeg.h>
 
 #include "COpenH264.h"
 #include "CVPX.h"
@@ -42,18 +44,21 @@ static void encode(const char *codec, char **arguments) {
   const int bit_rate = atoi(arguments[1]), layers = atoi(arguments[2]);
   FILE *input = opened(arguments[3], "rb"), *output = opened(arguments[4], "wb");
   const int is_h264 = !strcmp(codec, "h264"), is_vp9 = !strcmp(codec, "vp9");
+  const int is_jpeg = !strcmp(codec, "jpeg");
   copenh264_encoder *h264 = NULL;
   cvpx_encoder *vpx = NULL;
+  tjhandle jpeg = is_jpeg ? tjInitCompress() : NULL;
+  unsigned char *file = is_jpeg ? tjAlloc((int)tjBufSize(width, height, TJSAMP_420)) : NULL;
   if (is_h264) {
     h264 = copenh264_encoder_create(&(copenh264_settings){
         .width = width, .height = height, .bit_rate = bit_rate, .frame_rate = 30,
         .temporal_layers = layers, .complexity = 0, .is_bt709 = 1});
-  } else {
+  } else if (!is_jpeg) {
     vpx = cvpx_encoder_create(&(cvpx_settings){
         .is_vp9 = is_vp9, .width = width, .height = height, .bit_rate = bit_rate / 1000,
         .frame_rate = 30, .temporal_layers = layers, .speed = is_vp9 ? 9 : 12, .is_bt709 = is_vp9});
   }
-  check(h264 || vpx, "the encoder cannot be created");
+  check(h264 || vpx || (jpeg && file), "the encoder cannot be created");
   const size_t luma = (size_t)width * height, chroma = luma / 4;
   uint8_t *raw = malloc(luma + 2 * chroma);
   double total = 0;
@@ -67,6 +72,13 @@ static void encode(const char *codec, char **arguments) {
       copenh264_picture picture = {
           {planes[0], planes[1], planes[2]}, {width, width / 2, width / 2}, width, height};
       state = copenh264_encode(h264, &picture, 0, frames * 1000LL / 30, &bytes, &count, &layer);
+    } else if (is_jpeg) {
+      unsigned long length = tjBufSize(width, height, TJSAMP_420);
+      const int strides[3] = {width, width / 2, width / 2};
+      state = tjCompressFromYUVPlanes(
+          jpeg, planes, width, strides, height, TJSAMP_420, &file, &length, 80,
+          TJFLAG_NOREALLOC | TJFLAG_ACCURATEDCT);
+      bytes = file, count = length;
     } else {
       cvpx_picture picture = {
           {planes[0], planes[1], planes[2]}, {width, width / 2, width / 2}, width, height};

@@ -55,8 +55,9 @@ type Filter struct {
 	showsOriginals bool
 	sendRequest    func()
 	requests       limiter
-	// wishedBitRate is the newest one, bitRate the one that the session accepted last.
-	wishedBitRate, bitRate uint32
+	// estimate and receiverEstimate are the newest ones, 0 before the first; bitRate is the one that
+	// the session accepted last.
+	estimate, receiverEstimate, bitRate uint32
 	// hasWish has a value when adapt must compare the bit rates.
 	hasWish chan struct{}
 }
@@ -142,21 +143,23 @@ func (f *Filter) ReadRequests(sender *webrtc.RTPSender) error {
 		ctx, stop := context.WithTimeout(context.Background(), keyFrameInterval)
 		defer stop()
 		_ = f.Session().RequestKeyFrame(ctx)
-	}, f.SetBitRate)
+	}, func(bitRate uint32) { f.setEstimate(&f.receiverEstimate, bitRate) })
 }
 
-// SetBitRate sets the bit rate of the filtered track in bits per second, as a receiver or a
-// congestion controller estimates it, within the range of the server's encoders. It never waits: the
-// newest bit rate replaces the one that waits for the server. Changes of less than a tenth of the bit
-// rate that the server accepted last are ignored.
-func (f *Filter) SetBitRate(bitRate uint32) {
+// SetBitRate sets the bit rate of the filtered track in bits per second, as a congestion controller
+// estimates it, within the range of the server's encoders. A lower one that the receiver requests has
+// precedence. It never waits: the newest bit rate replaces the one that waits for the server. Changes
+// of less than a tenth of the bit rate that the server accepted last are ignored.
+func (f *Filter) SetBitRate(bitRate uint32) { f.setEstimate(&f.estimate, bitRate) }
+
+func (f *Filter) setEstimate(estimate *uint32, bitRate uint32) {
 	if bitRate < minBitRate {
 		bitRate = minBitRate
 	} else if bitRate > maxBitRate {
 		bitRate = maxBitRate
 	}
 	f.mutex.Lock()
-	f.wishedBitRate = bitRate
+	*estimate = bitRate
 	f.mutex.Unlock()
 	f.wish()
 }
@@ -178,7 +181,10 @@ func (f *Filter) adapt(ctx context.Context) {
 			return
 		}
 		f.mutex.Lock()
-		session, wished, last := f.session, f.wishedBitRate, f.bitRate
+		session, wished, last := f.session, f.estimate, f.bitRate
+		if wished == 0 || 0 < f.receiverEstimate && f.receiverEstimate < wished {
+			wished = f.receiverEstimate
+		}
 		f.mutex.Unlock()
 		isSmall := last > 0 && wished > last-last/10 && wished < last+last/10
 		if wished == 0 || isSmall {

@@ -155,6 +155,23 @@ func TestTheNewestBitRateFollowsTheOneThatWaitsForItsAnswer(t *testing.T) {
 	session.accept(session.expect(maxBitRate))
 }
 
+func TestTheLowerEstimateIsTheBitRate(t *testing.T) {
+	server := newScriptedServer(t)
+	filter := newTestFilter(t, server, nil)
+	session := server.next(t)
+	for _, each := range []struct {
+		estimate          *uint32
+		bitRate, expected uint32
+	}{
+		{&filter.receiverEstimate, 3_000_000, 3_000_000}, {&filter.estimate, 2_000_000, 2_000_000},
+		{&filter.receiverEstimate, 1_000_000, 1_000_000},
+		{&filter.receiverEstimate, 4_000_000, 2_000_000},
+	} {
+		filter.setEstimate(each.estimate, each.bitRate)
+		session.accept(session.expect(each.expected))
+	}
+}
+
 func TestABitRateThatTheServerRefusesIsSentAgain(t *testing.T) {
 	server := newScriptedServer(t)
 	filter := newTestFilter(t, server, nil)

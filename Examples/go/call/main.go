@@ -89,12 +89,15 @@ func run(address, pipeline, input, output string) error {
 	if err != nil {
 		return err
 	}
-	participant, err := newPeer(video.mimeType)
+	participant, err := newPeer(video.mimeType, nil)
 	if err != nil {
 		return err
 	}
 	defer participant.Close()
-	mediaServer, err := newPeer(video.mimeType)
+	mediaServer, err := newPeer(video.mimeType, func(bitRate uint32) {
+		filter.SetBitRate(bitRate)
+		say("link %d", bitRate)
+	})
 	if err != nil {
 		return err
 	}

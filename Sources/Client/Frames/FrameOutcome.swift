@@ -48,6 +48,9 @@ public struct FilteredFrame: Sendable {
   public var queueTime: Duration
   /// The time of processing, on the server.
   public var processTime: Duration
+  /// The time from receipt to hand-over to the transport, on the server. Includes encoding, and the
+  /// wait for acknowledgements.
+  public var serverTime: Duration
   /// The time from the call of `send` to the arrival of the outcome, on the client.
   public var roundTripTime: Duration
   /// The reason why a frame passed through although its pipeline is not empty.
@@ -78,7 +81,8 @@ extension FilteredFrame {
       revision: message.revision, captureTimeNanoseconds: message.captureTimeNs,
       rtpTimestamp: message.rtpTimestamp, tags: message.tags,
       queueTime: .microseconds(message.timing.queueUs),
-      processTime: .microseconds(message.timing.processUs), roundTripTime: roundTrip,
+      processTime: .microseconds(message.timing.processUs),
+      serverTime: .microseconds(message.timing.totalUs), roundTripTime: roundTrip,
       failure: message.hasFailure ? message.failure.message : nil)
   }
 }

@@ -103,10 +103,10 @@ public final class EncodedSender: Sendable {
       switch event {
       case .outcome(.filtered(let frame)):
         // The time at the server says nothing about the link.
-        let serverTime = frame.queueTime + frame.processTime
-        state.rates.acknowledged(through: frame.sequence, at: now - serverTime)
+        state.rates.acknowledged(
+          through: frame.sequence, at: now, processing: frame.serverTime)
       case .outcome(.dropped(let frame)):
-        state.rates.acknowledged(through: frame.sequence, at: now)
+        state.rates.discarded(through: frame.sequence, at: now)
         // The server did not get it.
         if [.client, .unknown].contains(frame.stage) { state.needsKeyFrame = true }
       case .keyFrameNeeded: state.needsKeyFrame = true

@@ -157,9 +157,9 @@ struct Session: Sendable {
     }
     // Without pixels all outcomes fit.
     guard options.outputs.isEmpty else { return .max }
-    // A client that acknowledges gets only the newest picture: the first one after a pause is
-    // fresh. For others as many frames may wait here as in the mailbox.
-    return options.outputWindow == nil ? options.mailboxDepth + 1 : 1
+    // As many frames may wait here as in the mailbox; the next one is filtered while they wait. With
+    // acknowledgements and a mailbox for one frame, the first picture after a pause is fresh.
+    return options.outputWindow == nil ? options.mailboxDepth + 1 : options.mailboxDepth
   }
 
   /// Serves the session until the client has closed its side and every frame has its outcome.

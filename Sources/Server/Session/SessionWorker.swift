@@ -133,10 +133,14 @@ struct SessionWorker {
     return later + earlier
   }
 
-  /// Returns whether the expected work would end after the frame's deadline.
+  /// Returns whether the expected work, including encoding, would end after the frame's deadline.
   private func isTooLate(_ frame: IncomingFrame) -> Bool {
     guard let deadline = frame.deadline, let compiled = frame.compiledPipeline else { return false }
-    let expected = self.variant(of: compiled).compiled.cost.expected ?? .zero
+    let variant = self.variant(of: compiled).compiled
+    var expected = variant.cost.expected ?? .zero
+    if variant.delivery.coding.codec != nil {
+      expected += self.session.output.encodingCost.expected ?? .zero
+    }
     return self.clock.now() + expected > deadline
   }
 
@@ -146,6 +150,7 @@ struct SessionWorker {
       self.clock.now() <= deadline
     {
       self.variant(of: compiled).compiled.cost.recordRefusal()
+      self.session.output.encodingCost.recordRefusal()
     }
     self.resolver.drop(frame, Drop(reason: .lateInPipeline, stage: .mailbox))
   }

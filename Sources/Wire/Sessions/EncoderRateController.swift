@@ -52,12 +52,15 @@ package struct EncoderRateController: Sendable {
   /// The time after which the oldest frame without acknowledgement closes most of the window, in
   /// addition to the excess that is allowed.
   private static let patience = 0.08
-  /// The frame intervals that the window covers after the shortest round trip: the time that the
-  /// link takes for a frame, and the next frame.
-  private static let slack = 1.8
+  /// The frame intervals that the window covers after the shortest round trip: the times that the
+  /// link takes for a frame and for its result, and the next frame.
+  private static let slack = 2.2
   /// The frames beyond a round trip for which the window has room, because a lost packet stops the
   /// acknowledgements for a while, up to a size that a slow link delivers soon.
-  private static let floor = (frames: 4.0, bytes: 64_000.0)
+  private static let floor = (frames: 6.0, bytes: 64_000.0)
+  /// The time for which the window has room while acknowledgements are late, up to a size: small
+  /// frames do not stop for a lost packet.
+  private static let late = (seconds: 0.2, bytes: 24_000.0)
   /// The part of the delivered rate to which the bit rate falls: the queue then drains.
   private static let drain = 0.85
   /// The relative growth per second, and near the rate that was too high.
@@ -122,6 +125,8 @@ package struct EncoderRateController: Sendable {
   /// The times at which the window had no room for a frame, in the last second.
   private var refusals: [Double] = []
   private var lastSequence: UInt64 = 0
+  /// The time that the receiver has frames before it acknowledges them.
+  private var processing = 0.0
 
   /// - Parameters:
   ///   - target: The wished values, which are the maximum.
@@ -158,7 +163,8 @@ package struct EncoderRateController: Sendable {
     guard let oldest = self.inFlight.first else { return true }
     let now = now / .seconds(1)
     // Without an acknowledgement the oldest frame is at least this late.
-    let late = now - oldest.sent - (self.roundTrip ?? .infinity) - oldest.expected
+    let late =
+      now - oldest.sent - (self.roundTrip ?? .infinity) - oldest.expected - self.processing
     let isLate = self.congestedSince != nil || late > Self.congestedExcess + Self.patience
     guard self.inFlightBytes + self.nextBytes > (isLate ? self.narrowWindow : self.window) else {
       return true
@@ -201,26 +207,20 @@ package struct EncoderRateController: Sendable {
   /// - Parameters:
   ///   - sequence: The last acknowledged number.
   ///   - now: The time.
-  package mutating func acknowledged(through sequence: UInt64, at now: Duration) {
-    let now = now / .seconds(1)
-    var (last, bytes): (InFlight?, Double) = (nil, 0)
-    while let first = self.inFlight.first, first.sequence <= sequence {
-      self.inFlight.removeFirst()
-      bytes += first.bytes
-      last = first
-    }
-    guard let last else { return }
-    self.inFlightBytes -= bytes
-    let delay = now - last.sent
+  ///   - processing: The time that the receiver had the last one.
+  package mutating func acknowledged(
+    through sequence: UInt64, at now: Duration, processing: Duration = .zero
+  ) {
+    let (now, processing) = (now / .seconds(1), processing / .seconds(1))
+    let (frame, bytes) = self.remove(through: sequence)
+    guard let last = frame else { return }
+    // Rises at once, and falls slowly.
+    self.processing = max(processing, 0.9 * self.processing + 0.1 * processing)
+    let delay = max(0, now - last.sent - processing)
     self.recordRoundTrip(delay, at: now)
     let excess = delay - (self.roundTrip ?? delay) - last.expected
     let gap = now - (self.acknowledgements.last?.time ?? now)
-    self.acknowledgements.append((now, bytes))
-    // One from before remains: its time is the beginning.
-    let measurement = max(Self.measurement.seconds, Self.measurement.roundTrips * delay)
-    while self.acknowledgements.count > 2, now - self.acknowledgements[1].time > measurement {
-      self.acknowledgements.removeFirst()
-    }
+    self.recordDelivered(bytes, delay, at: now)
     if excess > Self.congestedExcess {
       // Frames that arrive together have waited for a lost packet, not for the link.
       if bytes * 8 > Self.burst.factor * self.bitRate * gap { self.lastBurst = now }
@@ -237,19 +237,60 @@ package struct EncoderRateController: Sendable {
     self.levels.choose(for: self.bitRate, at: now)
   }
 
+  /// Records that frames up to a sequence number arrived, and were dropped: their bytes count as
+  /// delivered, and their delay tells nothing.
+  ///
+  /// - Parameters:
+  ///   - sequence: The last number.
+  ///   - now: The time.
+  package mutating func discarded(through sequence: UInt64, at now: Duration) {
+    let (last, bytes) = self.remove(through: sequence)
+    guard last != nil else { return }
+    self.recordDelivered(bytes, self.roundTrip ?? 0, at: now / .seconds(1))
+  }
+
+  /// Removes the frames up to a sequence number.
+  ///
+  /// - Returns: The last one, and the size of all.
+  private mutating func remove(through sequence: UInt64) -> (last: InFlight?, bytes: Double) {
+    var (last, bytes): (InFlight?, Double) = (nil, 0)
+    while let first = self.inFlight.first, first.sequence <= sequence {
+      self.inFlight.removeFirst()
+      bytes += first.bytes
+      last = first
+    }
+    self.inFlightBytes -= bytes
+    return (last, bytes)
+  }
+
+  private mutating func recordDelivered(_ bytes: Double, _ delay: Double, at now: Double) {
+    self.acknowledgements.append((now, bytes))
+    // One from before remains: its time is the beginning.
+    let measurement = max(Self.measurement.seconds, Self.measurement.roundTrips * delay)
+    while self.acknowledgements.count > 2, now - self.acknowledgements[1].time > measurement {
+      self.acknowledgements.removeFirst()
+    }
+  }
+
   // MARK: The window
+
+  /// The shortest time from a frame to its acknowledgement.
+  private var shortestTime: Double { (self.roundTrip ?? 0.1) + self.processing }
 
   /// The bytes that may be without acknowledgement.
   private var window: Double {
-    let roundTrip = self.roundTrip ?? 0.1
+    let roundTrip = self.shortestTime
     let frameRate = self.levels.current.frameRate
     let bytes = self.bitRate / 8 * (roundTrip + Self.slack / frameRate)
     let frames = Self.floor.frames + roundTrip * frameRate
     return max(bytes, min(frames * self.nextBytes, Self.floor.bytes))
   }
 
-  /// The window while acknowledgements are late: the bytes on the way, without a queue.
-  private var narrowWindow: Double { self.bitRate / 8 * (self.roundTrip ?? 0.1) }
+  /// The window while acknowledgements are late: the bytes on the way, with a short queue.
+  private var narrowWindow: Double {
+    let rate = self.bitRate / 8
+    return max(rate * self.shortestTime, min(rate * Self.late.seconds, Self.late.bytes))
+  }
 
   /// The size that the next frame may have. Encoders meet their bit rate over several frames.
   private var nextBytes: Double {
@@ -318,7 +359,7 @@ package struct EncoderRateController: Sendable {
     let persistence = max(Self.persistence.roundTrips * roundTrip, Self.persistence.seconds)
     guard now - since >= persistence, now - self.lastBurst > Self.burst.seconds else { return }
     if self.falls.count >= Self.maxFalls {
-      // The window was narrow, so the queue is empty: this is the path.
+      // The window was narrow, so the queue is short: this is the path.
       self.shortest = (nil, self.falls.shortest, now)
       self.bitRate = max(self.bitRate, Self.drain * self.falls.bitRate)
       (self.falls, self.congestedSince, self.congestion) = (Falls(), nil, nil)

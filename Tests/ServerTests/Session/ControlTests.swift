@@ -237,4 +237,29 @@ import Testing
       })
     #expect(answers.finalStats?.outcomes == 6)
   }
+
+  @Test func `a deep mailbox keeps as many results for a client that acknowledges`() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse { writer, pongs in
+          var pongs = pongs.makeAsyncIterator()
+          try await writer.write(
+            .open(policy: .newestWins) { ($0.outputWindow, $0.mailboxDepth) = (1, 3) })
+          for sequence: UInt64 in 1 ... 4 {
+            try await writer.write(.frame(sequence, Self.image))
+            // As above.
+            for _ in 0 ..< 2 {
+              try await writer.write(.with { $0.ping.id = sequence })
+              await pongs.next()
+            }
+          }
+          for sequence: UInt64 in 1 ... 3 {
+            try await writer.write(.with { $0.ack.sequence = sequence })
+          }
+        }
+      }
+    }
+    #expect(answers.frames.map(\.sequence) == [1, 2, 3, 4])
+    #expect(answers.drops.isEmpty)
+  }
 }

@@ -21,9 +21,11 @@ const MEASUREMENT_ROUND_TRIPS = 2, MEASUREMENT_SECONDS = 0.25;
 /** The time after which the oldest frame without acknowledgement closes most of the window. */
 const PATIENCE = 0.08;
 /** The frame intervals that the window covers after the shortest round trip. */
-const SLACK = 1.8;
+const SLACK = 2.2;
 /** The frames beyond a round trip for which the window has room, up to a size. */
-const FLOOR_FRAMES = 4, FLOOR_BYTES = 64_000;
+const FLOOR_FRAMES = 6, FLOOR_BYTES = 64_000;
+/** The time for which the window has room while acknowledgements are late, up to a size. */
+const LATE_SECONDS = 0.2, LATE_BYTES = 24_000;
 /** The part of the delivered rate to which the bit rate falls. */
 const DRAIN = 0.85;
 /** The relative growth per second, and near the rate that was too high. */
@@ -270,9 +272,10 @@ export class RateController {
     return Math.max(bytes, Math.min(frames * this.#nextBytes, FLOOR_BYTES));
   }
 
-  /** The window while acknowledgements are late: the bytes on the way, without a queue. */
+  /** The window while acknowledgements are late: the bytes on the way, with a short queue. */
   get #narrowWindow() {
-    return this.#bitRate / 8 * this.#shortestTime;
+    const rate = this.#bitRate / 8;
+    return Math.max(rate * this.#shortestTime, Math.min(rate * LATE_SECONDS, LATE_BYTES));
   }
 
   /** The size that the next frame may have. Encoders meet their rate over several frames. */
@@ -359,7 +362,7 @@ export class RateController {
     const persistence = Math.max(PERSISTENCE_ROUND_TRIPS * this.#roundTrip, PERSISTENCE_SECONDS);
     if (now - since < persistence || now - this.#lastBurst <= BURST_SECONDS) return;
     if (falls.count >= MAX_FALLS) {
-      // The window was narrow, so the queue is empty: this is the path.
+      // The window was narrow, so the queue is short: this is the path.
       [this.#older, this.#newer, this.#since] = [Infinity, falls.shortest, now];
       this.#bitRate = Math.max(this.#bitRate, DRAIN * falls.bitRate);
       this.#resetFalls();

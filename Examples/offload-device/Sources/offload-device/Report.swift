@@ -10,6 +10,8 @@ final class Report: Sendable {
     case leftOut
     case sent(byteCount: Int)
     case shown(Duration)
+    /// It was too old to show.
+    case tooLate
     case dropped(DroppedFrame.Reason)
   }
 
@@ -18,6 +20,7 @@ final class Report: Sendable {
     var sent = 0
     var bytes = 0
     var shown = 0
+    var tooLate = 0
     var dropped = 0
     var roundTrips: [Duration] = []
 
@@ -25,7 +28,7 @@ final class Report: Sendable {
       Counts(
         leftOut: left.leftOut - right.leftOut, sent: left.sent - right.sent,
         bytes: left.bytes - right.bytes, shown: left.shown - right.shown,
-        dropped: left.dropped - right.dropped,
+        tooLate: left.tooLate - right.tooLate, dropped: left.dropped - right.dropped,
         roundTrips: Array(left.roundTrips.dropFirst(right.roundTrips.count)))
     }
 
@@ -54,6 +57,7 @@ final class Report: Sendable {
       case .shown(let roundTrip):
         state.now.shown += 1
         state.now.roundTrips.append(roundTrip)
+      case .tooLate: state.now.tooLate += 1
       case .dropped: state.now.dropped += 1
       }
     }
@@ -72,13 +76,13 @@ final class Report: Sendable {
     print(
       "\(seconds) s: \(counts.sent) sent, \(counts.leftOut) left out, \(rates), "
         + "\(target.width)x\(target.height); \(counts.shown) shown, \(counts.dropped) dropped, "
-        + counts.latency)
+        + "\(counts.tooLate) too late, \(counts.latency)")
   }
 
   func printTotals() {
     let counts = self.state.withLock { $0.now }
     print(
       "\(counts.sent) frames sent, \(counts.leftOut) left out, \(counts.shown) shown, "
-        + "\(counts.dropped) dropped, \(counts.latency)")
+        + "\(counts.dropped) dropped, \(counts.tooLate) too late, \(counts.latency)")
   }
 }

@@ -60,6 +60,10 @@ struct OutputWorker: ~Copyable {
       scheduler.recordArrival(work: cost ?? .zero, session: number)
       let (output, clock, lastCost) = (self.output, self.clock, self.lastCost)
       let filter = Filter(runner: self.runner, clock: clock)
+      if compiled.plan.isIdentity, compiled.delivery.coding.codec != nil {
+        // The writer encodes the result as it is, in a turn of its own.
+        return await self.pass(filter, compiled, isOverride: isOverride)
+      }
       attempt = try await scheduler.withTurn(
         session: number,
         deadline: first.frame.deadline ?? first.frame.received + SessionWorker.defaultBudget,
@@ -85,6 +89,24 @@ struct OutputWorker: ~Copyable {
     }
     guard let attempt, !Task.isCancelled else { return }
     self.conclude(attempt)
+  }
+
+  /// Passes the newest result on without a turn.
+  private func pass(_ filter: Filter, _ compiled: CompiledPipeline, isOverride: Bool) async {
+    let job = self.output.mailbox.take { job in
+      job.form == compiled.form && job.frame.activePipeline.isOverride == isOverride
+    }
+    guard let job else { return }
+    let started = self.clock.now()
+    let meter = WorkMeter(now: self.clock.now)
+    let picture: Result<OutgoingPicture, any Error>
+    do {
+      picture = .success(try await filter.run(compiled, on: job, 1, meter).0)
+    } catch {
+      picture = .failure(error)
+    }
+    guard !Task.isCancelled else { return }
+    self.conclude(Attempt(job: job, started: started, picture: picture))
   }
 
   private func conclude(_ attempt: Attempt) {

@@ -15,6 +15,8 @@ final class EncodedOutput: Sendable {
     var isKeyFrameRequested = false
   }
 
+  /// The cost of encoding a picture, once one was encoded.
+  let encodingCost = CostEstimate()
   private let state: Mutex<State>
 
   init(shape: OutputShape, encoder: EncoderRequest) {

@@ -31,6 +31,8 @@ struct UnencodedPicture: Sendable {
 /// Encodes a session's results when the writer may send them. Waiting results are samples, of which
 /// a newer one can displace an older one without harm to the stream.
 final class VideoWriter: @unchecked Sendable {  // only the writer's task uses it
+  /// The assumed work for the first picture.
+  private static let firstWork = Duration.milliseconds(8)
   /// The shortest time between a key frame and one that was requested.
   private static let requestInterval = Duration.milliseconds(500)
 
@@ -41,7 +43,6 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   private let output: EncodedOutput
   private let outcomes: Session.FrameOutcomeQueue
   private let maxFPS: Double?
-  private let cost = CostEstimate(priorWork: .milliseconds(8))
   private var encoder: VideoEncoder?
   /// The memory of the encoder.
   private var memory: CodecMemory.Reservation?
@@ -111,7 +112,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
     _ outcome: Sidelight_V1_FilteredFrame
   ) async throws -> OutgoingPicture {
     let engine = self.session.engine
-    let (clock, cost) = (self.clock, self.cost)
+    let (clock, cost) = (self.clock, self.output.encodingCost)
     let limits = engine.admission.frameLimits
     let payload = finished.payload
     let start = payload.received
@@ -121,10 +122,13 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
       let forcesKeyFrame = self.forcesKeyFrame(for: picture)
       let time = self.timeline.advance(captureTime: outcome.captureTimeNs, arrival: start)
       engine.processing.scheduler.recordArrival(
-        work: cost.expected ?? .zero, session: self.session.handle.number)
+        work: cost.work ?? Self.firstWork, session: self.session.handle.number)
+      // Frames that have been decoded and filtered go before those that have not, as decoding does:
+      // otherwise an overloaded server filters frames that are late when they are encoded.
+      let budget = finished.deadline.map { $0 - start } ?? SessionWorker.defaultBudget
       let (result, unit) = try await engine.processing.scheduler.withTurn(
         session: self.session.handle.number,
-        deadline: finished.deadline ?? start + SessionWorker.defaultBudget, cost: cost.work
+        deadline: start + budget / 2, cost: cost.work ?? Self.firstWork
       ) { _, _ in
         let begin = clock.now()
         defer { cost.record(clock.now() - begin) }

@@ -46,6 +46,8 @@ class SimulatedStream:
     detour: tuple[float, float] = (math.inf, 0.0)
     #: The seconds that the receiver has a frame at a time, and whether it tells them.
     processing: Callable[[float], float] = lambda time: 0.0
+    #: The longest additional time of an acknowledgement: a result has its own time on the way back.
+    jitter: float = 0.0
     _random: int = 0x9E37_79B9_7F4A_7C15
     #: The time at which the link has sent everything.
     _free: float = 0.0
@@ -82,6 +84,9 @@ class SimulatedStream:
             arrival = self._transfer(size, now)
             processing = self.processing(now)
             after = arrival + self.round_trip / 2 + 0.005 + processing
+            if self.jitter:
+                after += self.jitter * self._next_random()
+                after = max(after, acknowledgements[-1][0] if acknowledgements else now)
             acknowledgements.append((after, number, processing))
             self.frames.append(Sent(waiting, arrival, target))
             waiting = None

@@ -29,9 +29,11 @@ _MEASUREMENT_ROUND_TRIPS, _MEASUREMENT_SECONDS = 2.0, 0.25
 #: The time after which the oldest frame without acknowledgement closes most of the window.
 _PATIENCE = 0.08
 #: The frame intervals that the window covers after the shortest round trip.
-_SLACK = 1.8
+_SLACK = 2.2
 #: The frames beyond a round trip for which the window has room, up to a size.
-_FLOOR_FRAMES, _FLOOR_BYTES = 4.0, 64_000.0
+_FLOOR_FRAMES, _FLOOR_BYTES = 6.0, 64_000.0
+#: The time for which the window has room while acknowledgements are late, up to a size.
+_LATE_SECONDS, _LATE_BYTES = 0.2, 24_000.0
 #: The part of the delivered rate to which the bit rate falls.
 _DRAIN = 0.85
 #: The relative growth per second, and near the rate that was too high.
@@ -112,8 +114,7 @@ class RateController:
         #: The times at which the window had no room for a frame, in the last second.
         self._refusals: deque[float] = deque()
         self._last_sequence = 0
-        #: The time that the receiver has frames before it acknowledges them. Not in Swift, where
-        #: the receiver acknowledges at once.
+        #: The time that the receiver has frames before it acknowledges them.
         self._processing = 0.0
 
     def _reset_falls(self) -> None:
@@ -211,7 +212,7 @@ class RateController:
 
     def discarded(self, sequence: int, now: float) -> None:
         """Records that frames up to a number arrived, and were dropped: their bytes count as
-        delivered, and their delay tells nothing. Not in Swift, where no receiver drops frames."""
+        delivered, and their delay tells nothing."""
         last, size = self._remove(sequence)
         if last is not None:
             self._record_delivered(size, self._round_trip or 0.0, now)
@@ -247,9 +248,10 @@ class RateController:
 
     @property
     def _narrow_window(self) -> float:
-        """The window while acknowledgements are late: the bytes on the way, without a queue."""
+        """The window while acknowledgements are late: the bytes on the way, with a short queue."""
         round_trip = 0.1 if self._round_trip is None else self._round_trip
-        return self._bit_rate / 8 * (round_trip + self._processing)
+        size = self._bit_rate / 8 * (round_trip + self._processing)
+        return max(size, min(self._bit_rate / 8 * _LATE_SECONDS, _LATE_BYTES))
 
     @property
     def _next_bytes(self) -> float:
@@ -320,7 +322,7 @@ class RateController:
         if now - since < persistence or now - self._last_burst <= _BURST_SECONDS:
             return
         if self._falls >= _MAX_FALLS:
-            # The window was narrow, so the queue is empty: this is the path.
+            # The window was narrow, so the queue is short: this is the path.
             self._older, self._newer, self._since = None, self._falls_shortest, now
             self._bit_rate = max(self._bit_rate, _DRAIN * self._falls_bit_rate)
             self._reset_falls()
