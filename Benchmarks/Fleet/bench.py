@@ -24,6 +24,7 @@ from pathlib import Path
 import grpc
 
 import costs
+import kubernetes
 import plot
 import simulation
 import swarm
@@ -33,6 +34,8 @@ from sidelight_testing.contract import service, session, sessions, sessions_serv
 from sidelight_testing.machine import Machine
 from sidelight_testing.process import wait_until
 from sidelight_testing.server import Server
+
+Cluster = swarm.Swarm | kubernetes.Kubernetes
 
 # The seconds for which sessions are observed after a drill.
 AFTER_SECONDS = 4
@@ -69,8 +72,8 @@ class Result:
     round_trips: list[float] = field(repr=False)
     reasons: Counter
     errors: list[str]
-    #: The sessions of one caller that all servers admitted together.
-    admitted: int
+    #: What else the drill measured, by its name; more is worse.
+    measured: dict[str, float]
 
     def worse(self, other: "Result") -> "Result":
         """The worst of both."""
@@ -81,7 +84,8 @@ class Result:
             self.resumed + other.resumed, max(self.back, other.back),
             self.unfiltered + other.unfiltered, self.reopen + other.reopen,
             self.round_trips + other.round_trips, self.reasons + other.reasons,
-            self.errors + other.errors, max(self.admitted, other.admitted),
+            self.errors + other.errors,
+            {name: max(value, other.measured[name]) for name, value in self.measured.items()},
         )
 
 
@@ -93,8 +97,8 @@ class Run:
     #: The sessions under an override, and the time since which it is in force.
     overridden: set[str] = field(default_factory=set)
     overridden_at: float = 0.0
-    #: The sessions that all servers admitted together.
-    admitted: int = 0
+    #: What else the drill measured, by its name; more is worse.
+    measured: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -137,7 +141,7 @@ def observe(records: list[dict], run: Run, began: float, ended: float) -> Result
         unfiltered, [away for each in records for at, _, away in each["moves"] if at >= began],
         [trip for each in records for *_, trip in each["results"]],
         Counter(reason for each in lost for reason in each),
-        [each["error"] for each in records if each["error"]], run.admitted,
+        [each["error"] for each in records if each["error"]], run.measured,
     )
 
 
@@ -148,14 +152,11 @@ def new_keys(folder: Path) -> Path:
     return path
 
 
-def run(drill: Drill, on: swarm.Swarm | None) -> tuple[Result, list[list[tuple[float, float]]]]:
+def run(drill: Drill, on: Cluster | None) -> tuple[Result, list[list[tuple[float, float]]]]:
     """Runs a drill, and returns what clients saw, and the frames a second of each server by time."""
     with tempfile.TemporaryDirectory(prefix="sidelight-fleet-") as folder:
         keys = new_keys(Path(folder))
-        fleet = (
-            swarm.SwarmFleet(on, drill.proxies) if on
-            else Fleet(keys, drill.proxies, **drill.fleet)
-        )
+        fleet = on.fleet(drill.proxies) if on else Fleet(keys, drill.proxies, **drill.fleet)
         with fleet, Calls(fleet, drill.via, **drill.calls) as calls:
             time.sleep(1)
             at = Run(fleet)
@@ -223,13 +224,15 @@ def restart_proxies(run: Run) -> None:
 
 def rotate(run: Run) -> None:
     """Rotates the resume keys; a new session then has a token of the new key."""
-    new = f"second:{base64.b64encode(os.urandom(32)).decode()}\n"
+    began = time.monotonic()
+    key = f"key{os.urandom(4).hex()}"
+    new = f"{key}:{base64.b64encode(os.urandom(32)).decode()}\n"
     run.fleet.keys.write_text(new + run.fleet.keys.read_text())
-    for server in run.fleet.servers:
-        server.process.send_signal(signal.SIGHUP)
-    for server in run.fleet.servers:
-        with grpc.insecure_channel(server.addresses["tcp"]) as channel:
-            wait_until(lambda: b"second" in resume_token(channel))
+    run.fleet.publish_keys()
+    for host in run.fleet.server_hosts:
+        with grpc.insecure_channel(f"{host}:{SERVER_PORT}") as channel:
+            wait_until(lambda: key.encode() in resume_token(channel))
+    run.measured["seconds until in force"] = round(time.monotonic() - began, 1)
 
 
 def resume_token(channel: grpc.Channel) -> bytes:
@@ -281,7 +284,7 @@ def exceed_quota(run: Run) -> None:
         ]
         stack.callback(closed.set)
         pool = stack.enter_context(ThreadPoolExecutor(2 * QUOTA))
-        run.admitted = sum(pool.map(is_admitted, 2 * QUOTA // len(channels) * channels))
+        run.measured[f"sessions of {QUOTA}"] = sum(pool.map(is_admitted, 2 * QUOTA // len(channels) * channels))
 
 
 def override_sessions(run: Run, server: Server) -> None:
@@ -331,7 +334,7 @@ DRILLS = [
     Drill("one of three dies, 600 light sessions", "proxies", kill, "all back, p99 3 s",
           lambda result: not result.errors and result.moves > 0 and result.back <= 3, LIGHT),
     Drill("proxies restarted in turn", "proxies", restart_proxies, "gap .5 s", within(gap=0.5), proxies=2),
-    Drill("resume keys rotated, by SIGHUP", "proxies", rotate, "0 frames, in force in 60 s",
+    Drill("resume keys rotated", "proxies", rotate, "0 frames, in force in 60 s",
           within(session=0)),
     Drill("token of the same version", "proxies", kill, "100 % resume",
           lambda result: 0 < result.moves == result.resumed),
@@ -342,14 +345,17 @@ DRILLS = [
           lambda result: within(session=0)(result) and result.moves == result.unfiltered == 0,
           {"pipeline": None, "fallback": "pass_through"}, {"shares_state": True}),
     Drill("quota of a caller", "servers", exceed_quota, "overshoot 10 %",
-          lambda result: within(session=0)(result) and 0 < result.admitted <= 1.1 * QUOTA,
+          lambda result: within(session=0)(result) and 0 < result.measured[f"sessions of {QUOTA}"] <= 1.1 * QUOTA,
           fleet={"shares_state": True, "sessions_per_caller": QUOTA}),
 ]
-# The drills that Swarm performs, with the same limits.
-PERFORMED = {nothing: nothing, update: swarm.update, drain: swarm.drain, kill: swarm.kill, cut: cut}
-SWARM_DRILLS = [
-    replace(each, perform=PERFORMED[each.perform], draws=False) for each in DRILLS if each.perform in PERFORMED
-]
+# The drills that clusters perform, with the same limits.
+PERFORMED = {
+    "swarm": {nothing: nothing, update: swarm.update, drain: swarm.drain, kill: swarm.kill, cut: cut},
+    "kubernetes": {
+        nothing: nothing, update: kubernetes.update, drain: kubernetes.drain, kill: kubernetes.kill, cut: cut,
+        rotate: rotate,
+    },
+}
 LEFT_OUT = """\
 Not run here: scale-up and rebalancing, which move one session a minute; placement, which `PlacementTests` and
 `test_proxies.py` test; a token of another version, since there is no release; etcd down for ten minutes;
@@ -374,29 +380,38 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--swarm", action="store_true")
+    parser.add_argument("--kubernetes", type=Path, metavar="PROGRAMS")
     parser.add_argument("--only", action="append", default=[], metavar="DRILL")
     parser.add_argument("--runs", type=int, metavar="N")
     arguments = parser.parse_args()
     runs = arguments.runs or (1 if arguments.quick else 10)
-    known = SWARM_DRILLS if arguments.swarm else DRILLS
+    kind = "swarm" if arguments.swarm else "kubernetes" if arguments.kubernetes else ""
+    known = [
+        replace(each, perform=PERFORMED[kind][each.perform], draws=False)
+        for each in DRILLS if each.perform in PERFORMED[kind]
+    ] if kind else DRILLS
     drills = [
         each for each in known if not arguments.only or any(name in each.name for name in arguments.only)
     ]
-    if not drills and (arguments.swarm or "costs" not in arguments.only):
+    if not drills and (kind or "costs" not in arguments.only):
         parser.error(f"no drill has this name; there are: {', '.join(each.name for each in known)}")
     # A run that is terminated ends its servers.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     machine, started = Machine.now(), time.monotonic()
     create_bridge()
     with contextlib.ExitStack() as stack:
-        on = None
-        if arguments.swarm:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="sidelight-fleet-"))
-            on = stack.enter_context(swarm.Swarm(new_keys(Path(folder))))
+        on: Cluster | None = None
+        if kind:
+            keys = new_keys(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sidelight-fleet-"))))
+            on = stack.enter_context(
+                swarm.Swarm(keys) if arguments.swarm else kubernetes.Kubernetes(arguments.kubernetes, keys))
         results, rows, panels, missed = perform(drills, runs, on)
-    if arguments.swarm and not arguments.only:
-        seconds = time.monotonic() - started
-        put_section(arguments.output / "fleet.md", swarm_section(rows, runs, machine, seconds, on))
+    if kind and not arguments.only:
+        put_section(arguments.output / "fleet.md", on.title, f"""\
+Written by `make fleet ARGUMENTS=--{kind}`, {machine}
+Runs of each drill: {runs}, in {time.monotonic() - started:.0f} s. {on.description}
+
+{rows}""")
     elif arguments.only and "costs" not in arguments.only:
         print(rows)
     else:
@@ -413,7 +428,7 @@ def main() -> None:
 
 
 def perform(
-    drills: list[Drill], runs: int, on: swarm.Swarm | None
+    drills: list[Drill], runs: int, on: Cluster | None
 ) -> tuple[dict[str, Result], str, list[plot.Panel], list[str]]:
     """Runs drills. Returns what clients saw, the table, the timelines, and the drills that missed their limit."""
     lines, panels, missed = [], [], []
@@ -429,9 +444,9 @@ def perform(
         results[drill.name] = worst
         if not drill.is_met(worst):
             missed.append(drill.name)
-        reasons = ", ".join(f"{count} {reason}" for reason, count in worst.reasons.most_common())
-        if worst.admitted:
-            reasons = f"{worst.admitted} sessions of {QUOTA}"
+        counts = [(count, reason) for reason, count in worst.reasons.most_common()]
+        reasons = ", ".join(f"{value} {name}" for value, name in [
+            *counts, *((value, name) for name, value in worst.measured.items())])
         lines.append([
             drill.name if drill.name not in missed else f"**{drill.name}**", drill.allowed, reasons or "-",
             f"{worst.lost} of {worst.frames:,}", str(worst.lost_by_session), f"{worst.gap:.2f}",
@@ -503,7 +518,7 @@ def write(
         (output / "fleet-timeline.svg").write_text(
             plot.svg("Frames by server", "frames a second", panels))
     page = output / "fleet.md"
-    other = section_of_swarm(page)
+    others = {title: section(page, title) for title in (swarm.Swarm.title, kubernetes.Kubernetes.title)}
     page.write_text(f"""\
 # Fleet: servers that come and go
 
@@ -523,36 +538,25 @@ clients resolve the names of all servers, with `round_robin`. A frame without a 
 ![Frames by server](fleet-timeline.svg)
 
 {sections}""")
-    if other:
-        put_section(page, other)
+    for title, text in others.items():
+        if text:
+            put_section(page, title, text.partition("\n")[2].strip())
 
 
-def swarm_section(rows: str, runs: int, machine: Machine, seconds: float, on: swarm.Swarm) -> str:
-    return f"""\
-## Docker Swarm
-
-Written by `make fleet ARGUMENTS=--swarm`, {machine}
-Runs of each drill: {runs}, in {seconds:.0f} s. The machines are managers of a Swarm (Docker {on.version}). They run
-the image of `make packages` as a global service in their networks, read-only and without capabilities. An update is `docker service update` with another image, a drain `docker node update --availability drain`,
-a kill `docker kill`. Direct clients do not know which servers are new: a session may move once for each server.
-
-{rows}"""
-
-
-def section_of_swarm(page: Path) -> str:
-    """The section about Docker Swarm, which a run of other drills keeps."""
-    found = re.search(r"^## Docker Swarm\n.*?(?=^## |\Z)", page.read_text(), re.DOTALL | re.MULTILINE) if (
+def section(page: Path, title: str) -> str:
+    """A section that another run writes."""
+    found = re.search(rf"^## {title}\n.*?(?=^## |\Z)", page.read_text(), re.DOTALL | re.MULTILINE) if (
         page.exists()) else None
     return found[0] if found else ""
 
 
-def put_section(page: Path, section: str) -> None:
-    """Writes the section about Docker Swarm into a page, before the simulation."""
-    text = page.read_text() if page.exists() else ""
-    if old := section_of_swarm(page):
-        text = text.replace(old, "")
-    before, title, after = text.partition("## Simulation\n")
-    page.write_text(f"{before.rstrip()}\n\n{section.rstrip()}\n\n{title}{after}".strip() + "\n")
+def put_section(page: Path, title: str, text: str) -> None:
+    """Writes a section into a page, before the simulation."""
+    whole = page.read_text() if page.exists() else ""
+    if old := section(page, title):
+        whole = whole.replace(old, "")
+    before, simulated, after = whole.partition("## Simulation\n")
+    page.write_text(f"{before.rstrip()}\n\n## {title}\n\n{text.rstrip()}\n\n{simulated}{after}".strip() + "\n")
 
 
 if __name__ == "__main__":

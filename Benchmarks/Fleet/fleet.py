@@ -7,6 +7,7 @@ mounts of its own, for the names of servers and proxies. All disappear with the 
 import contextlib
 import json
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -46,6 +47,9 @@ def create_bridge() -> None:
 class Node:
     """A machine: a network namespace that ends with the block."""
 
+    # The namespaces of its own.
+    namespaces: tuple[str, ...] = ("net",)
+
     def __init__(self, number: int) -> None:
         self.host = f"{NETWORK}.{number}"
         self._device = f"node{number}"
@@ -53,7 +57,7 @@ class Node:
     def __enter__(self) -> Self:
         # Ends when this process does, whatever ends it.
         self._process = subprocess.Popen(
-            ["unshare", "--net", "sh", "-c", "echo ready; exec cat"],
+            ["unshare", *(f"--{each}" for each in self.namespaces), "sh", "-c", "echo ready; exec cat"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )
         assert self._process.stdout.readline() == b"ready\n", "no network namespace"
@@ -78,7 +82,8 @@ class Node:
     @property
     def command(self) -> list[str]:
         """The beginning of a command line that runs a program on the machine."""
-        return ["nsenter", f"--net=/proc/{self._process.pid}/ns/net"]
+        files = {"net": "net", "mount": "mnt"}
+        return ["nsenter", *(f"--{each}=/proc/{self._process.pid}/ns/{files[each]}" for each in self.namespaces)]
 
     def cut(self) -> None:
         """Loses all packets from and to the machine from now on."""
@@ -123,10 +128,7 @@ class Fleet:
                 self.etcd = self._processes.enter_context(Etcd(node.command, node.host))
             self.start_servers()
             self.proxies = [self.start_proxy(index) for index in range(len(self.proxy_nodes))]
-            names = {"servers": self.nodes, "proxies": self.proxy_nodes}
-            Path("/etc/hosts").write_text("127.0.0.1 localhost\n" + "".join(
-                f"{node.host} {name}\n" for name, nodes in names.items() for node in nodes
-            ))
+            self.write_names()
             watchers = [
                 threading.Thread(target=self._watch, args=(index,)) for index in range(len(self.nodes))
             ]
@@ -141,8 +143,24 @@ class Fleet:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    @property
+    def server_hosts(self) -> list[str]:
+        """The addresses of the servers, which clients find by the name `servers`."""
+        return [node.host for node in self.nodes]
+
+    def write_names(self) -> None:
+        names = {"servers": self.server_hosts, "proxies": [node.host for node in self.proxy_nodes]}
+        Path("/etc/hosts").write_text("127.0.0.1 localhost\n" + "".join(
+            f"{host} {name}\n" for name, hosts in names.items() for host in hosts
+        ))
+
     def start_servers(self) -> None:
         self.servers = [self.start_server(index) for index in range(len(self.nodes))]
+
+    def publish_keys(self) -> None:
+        """Lets the servers read the file with the resume keys again."""
+        for server in self.servers:
+            server.process.send_signal(signal.SIGHUP)
 
     def start_server(self, index: int) -> Server:
         node = self.nodes[index]
@@ -157,14 +175,20 @@ class Fleet:
     def start_proxy(self, index: int) -> Envoy:
         node = self.proxy_nodes[index]
         return self._processes.enter_context(Envoy(
-            [f"{each.host}:{SERVER_PORT}" for each in self.nodes],
+            [f"{each}:{SERVER_PORT}" for each in self.proxied_hosts],
             within=node.command, host=node.host, port=PROXY_PORT,
         ))
+
+    @property
+    def proxied_hosts(self) -> list[str]:
+        """The addresses, or their name, that proxies are configured with."""
+        return self.server_hosts
 
     def wait_until_balanced(self) -> None:
         """Waits until every proxy gives sessions to every server."""
         for proxy in self.proxies:
-            wait_until(lambda: list(proxy.states().values()) == ["UP"] * len(self.nodes))
+            wait_until(lambda: proxy.states() == {f"{host}:{SERVER_PORT}": "UP" for host in self.server_hosts},
+                       lambda: f"{proxy.states()}, not {self.server_hosts}")
 
     def _watch(self, index: int) -> None:
         url = f"http://{self.nodes[index].host}:{ADMIN_PORT}/metrics"
