@@ -97,13 +97,17 @@ class Fleet:
     """Three servers that share their resume keys, with proxies in front.
 
     - `shares_state`: Whether they share overrides and quotas through an etcd.
+    - `started`: The servers that run at first.
+    - `rebalances`: Whether a hot server moves sessions to others. Servers then have one thread for filters.
     """
 
     def __init__(
         self, keys: Path, proxies: int = 1, servers: int = 3, shares_state: bool = False,
-        sessions_per_caller: int = 1024,
+        sessions_per_caller: int = 1024, started: int | None = None, rebalances: bool = False,
     ) -> None:
         self.keys = keys
+        self._started = started
+        self._rebalances = rebalances
         self._sessions_per_caller = sessions_per_caller
         self.nodes = [Node(1 + index) for index in range(servers)]
         self.proxy_nodes = [Node(11 + index) for index in range(proxies)]
@@ -145,8 +149,8 @@ class Fleet:
 
     @property
     def server_hosts(self) -> list[str]:
-        """The addresses of the servers, which clients find by the name `servers`."""
-        return [node.host for node in self.nodes]
+        """The addresses of the servers that run, which clients find by the name `servers`."""
+        return [node.host for node, _ in zip(self.nodes, self.servers)]
 
     def write_names(self) -> None:
         names = {"servers": self.server_hosts, "proxies": [node.host for node in self.proxy_nodes]}
@@ -155,7 +159,12 @@ class Fleet:
         ))
 
     def start_servers(self) -> None:
-        self.servers = [self.start_server(index) for index in range(len(self.nodes))]
+        for _ in self.nodes[:self._started]:
+            self.add_server()
+
+    def add_server(self) -> None:
+        self.servers.append(self.start_server(len(self.servers)))
+        self.write_names()
 
     def publish_keys(self) -> None:
         """Lets the servers read the file with the resume keys again."""
@@ -164,31 +173,43 @@ class Fleet:
 
     def start_server(self, index: int) -> Server:
         node = self.nodes[index]
-        shares = ["--fleet-etcd", f"http://{self.etcd.address}"] if self.etcd else []
+        options = ["--fleet-etcd", f"http://{self.etcd.address}"] if self.etcd else []
+        if self._rebalances:
+            options += ["--rebalance", "proxy", "--compute-threads", "1"]
+            for each in self.nodes:
+                options += ["--peers", f"{each.host}:{SERVER_PORT}"]
         return self._processes.enter_context(Server(
-            "--admin", f"{node.host}:{ADMIN_PORT}", "--resume-keys-file", self.keys, *shares,
+            "--admin", f"{node.host}:{ADMIN_PORT}", "--resume-keys-file", self.keys, *options,
             "--max-sessions", "1024", "--max-sessions-per-caller", str(self._sessions_per_caller),
             "--max-load", "0",
             within=node.command, host=node.host, port=SERVER_PORT,
         ))
 
+    def gauge(self, index: int, name: str) -> float:
+        """A metric of a server without labels."""
+        with urllib.request.urlopen(f"http://{self.nodes[index].host}:{ADMIN_PORT}/metrics", timeout=5) as answer:
+            return float(re.search(rf"^{name} (\S+)", answer.read().decode(), re.MULTILINE)[1])
+
     def start_proxy(self, index: int) -> Envoy:
         node = self.proxy_nodes[index]
         return self._processes.enter_context(Envoy(
-            [f"{each}:{SERVER_PORT}" for each in self.proxied_hosts],
+            [f"{each}:{SERVER_PORT}" for each in self.proxied],
             within=node.command, host=node.host, port=PROXY_PORT,
         ))
 
     @property
-    def proxied_hosts(self) -> list[str]:
+    def proxied(self) -> list[str]:
         """The addresses, or their name, that proxies are configured with."""
-        return self.server_hosts
+        return [node.host for node in self.nodes]
 
     def wait_until_balanced(self) -> None:
-        """Waits until every proxy gives sessions to every server."""
+        """Waits until every proxy gives sessions to every server that runs."""
         for proxy in self.proxies:
-            wait_until(lambda: proxy.states() == {f"{host}:{SERVER_PORT}": "UP" for host in self.server_hosts},
+            wait_until(lambda: self._up(proxy) == {f"{host}:{SERVER_PORT}" for host in self.server_hosts},
                        lambda: f"{proxy.states()}, not {self.server_hosts}")
+
+    def _up(self, proxy: Envoy) -> set[str]:
+        return {host for host, state in proxy.states().items() if state == "UP"}
 
     def _watch(self, index: int) -> None:
         url = f"http://{self.nodes[index].host}:{ADMIN_PORT}/metrics"
@@ -208,15 +229,18 @@ class Calls:
     def __init__(
         self, fleet: Fleet, via: str, sessions: int = 30, frame_rate: float = 15,
         size: tuple[int, int] = (320, 180), pipeline: str = "colorInvert", fallback: str = "drop",
-        picture: Path | None = None,
+        picture: Path | None = None, more: int = 0, interval: float = 0,
     ) -> None:
-        """- `picture`: A JPEG file that every frame is, as results then are; default: a raw picture."""
+        """- `picture`: A JPEG file that every frame is, as results then are; default: a raw picture.
+        - `more`: Sessions that each `open_more` opens, `interval` seconds apart.
+        """
         port = {"servers": SERVER_PORT, "proxies": PROXY_PORT}[via]
         self._programs = [
             Program(*node.command, "env", f"PYTHONPATH={CLIENT}", sys.executable, CALL_SERVER, json.dumps({
                 "name": f"call{index}", "address": f"{via}:{port}", "pipeline": pipeline,
                 "sessions": sessions // CALL_SERVERS, "frame_rate": frame_rate, "size": size,
                 "fallback": fallback, "picture": picture and str(picture),
+                "more": more // CALL_SERVERS, "interval": interval * CALL_SERVERS,
             }))
             for index, node in enumerate(fleet.call_nodes)
         ]
@@ -232,6 +256,11 @@ class Calls:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def open_more(self) -> None:
+        """Begins to open more sessions."""
+        for each in self._programs:
+            each.send("more")
 
     def finish(self) -> list[dict]:
         """Ends the sessions, and returns their records."""

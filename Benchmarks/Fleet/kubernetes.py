@@ -1,9 +1,9 @@
 """Kubernetes on the machines of a fleet: three kubelets with containerd that run the objects in
 `deploy/kubernetes` with the built image, and the drills that Kubernetes performs.
 
-`build-kubernetes` builds Kubernetes 1.20 in a folder that later runs use again. Instead of a cluster's DNS, a
-watch of the endpoints writes the pods' addresses into the file of names. There is no kube-proxy, as only
-headless services are used, and networks do not enforce the NetworkPolicy.
+`build-kubernetes` builds Kubernetes 1.20 in a folder that later runs use again. Instead of a cluster's DNS, this
+process follows the endpoints and answers for their name. There is no kube-proxy, as only headless services are
+used, and networks do not enforce the NetworkPolicy.
 
 Processes, mounts and files end with the namespaces of this process, which `dev/bench` creates.
 """
@@ -16,6 +16,8 @@ import json
 import os
 import re
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import tarfile
@@ -67,6 +69,33 @@ def add_routes(within: list[str], *, without: int = 0) -> None:
     for number in range(1, MACHINES + 1):
         if number != without:
             command(*within, "ip", "route", "add", pods_network(number), "via", f"{NETWORK}.{number}")
+
+
+class NameServer:
+    """Answers for the names of a fleet, until this process ends."""
+
+    def __init__(self, host: str, folder: Path) -> None:
+        """Makes it the name server of this process' mounts. `folder` is for files."""
+        self.hosts: dict[str, list[str]] = {}
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind((host, 53))
+        (folder / "resolv.conf").write_text(f"nameserver {host}\noptions ndots:0\n")
+        command("mount", "--bind", folder / "resolv.conf", "/etc/resolv.conf")
+        Path("/etc/hosts").write_text("127.0.0.1 localhost\n")
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            query, peer = self._socket.recvfrom(512)
+            length = query[12]
+            name = query[13:13 + length].decode(errors="replace")
+            question = query[12:query.index(0, 12) + 5]
+            # Type A, class IN.
+            hosts = self.hosts.get(name, []) if question.endswith(b"\0\1\0\1") else []
+            flags = 0x8400 if name in self.hosts else 0x8403
+            head = query[:2] + struct.pack(">HHHHH", flags, 1, len(hosts), 0, 0)
+            answers = (b"\xc0\x0c\0\1\0\1" + struct.pack(">IH", 1, 4) + socket.inet_aton(each) for each in hosts)
+            self._socket.sendto(head + question + b"".join(answers), peer)
 
 
 class Service:
@@ -261,6 +290,7 @@ class Kubernetes:
                 "users": [{"name": "admin", "user": {"token": token}}],
                 "contexts": [{"name": "fleet", "context": {"cluster": "fleet", "user": "admin"}}],
             }))
+            self.names = NameServer(host, folder)
             command("openssl", "genrsa", "-out", folder / "accounts.key", "2048")
             etcd = stack.enter_context(Etcd())
 
@@ -395,8 +425,12 @@ class KubernetesFleet(Fleet):
         return self._addresses
 
     @property
-    def proxied_hosts(self) -> list[str]:
+    def proxied(self) -> list[str]:
         return ["servers"]
+
+    def write_names(self) -> None:
+        self.kubernetes.names.hosts = {
+            "servers": self.server_hosts, "proxies": [node.host for node in self.proxy_nodes]}
 
     def publish_keys(self) -> None:
         self.kubernetes.rotate()

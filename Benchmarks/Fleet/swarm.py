@@ -186,6 +186,10 @@ class SwarmFleet(Fleet):
     def start_servers(self) -> None:
         self.swarm.restore()
 
+    @property
+    def server_hosts(self) -> list[str]:
+        return [node.host for node in self.nodes]
+
 
 # Drills. They get a `Run` of a fleet.
 
