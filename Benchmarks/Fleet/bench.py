@@ -30,7 +30,7 @@ import kubernetes
 import plot
 import simulation
 import swarm
-from fleet import SAMPLE_SECONDS, SERVER_PORT, Calls, Fleet, create_bridge
+from fleet import SAMPLE_SECONDS, SERVER_PORT, Calls, Fleet, create_bridge, gauge
 from reporting import table
 from sidelight_testing.contract import resume, service, session, sessions, sessions_service
 from sidelight_testing.machine import Machine
@@ -110,6 +110,10 @@ class Run:
     #: What else the drill measured, by its name; more is worse.
     measured: dict[str, float] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+
+    def measure_spread(self) -> None:
+        counts = [gauge(each, "sidelight_sessions") for each in self.fleet.server_hosts]
+        self.measured["times the mean at the hottest"] = round(max(counts) / statistics.mean(counts), 2)
 
 
 @dataclass
@@ -295,7 +299,7 @@ def move(run: Run) -> None:
         stub = sessions_service.SessionsStub(channel)
         for each in stub.ListSessions(sessions.ListSessionsRequest(), timeout=60).sessions:
             stub.MoveSession(sessions.MoveSessionRequest(session_id=each.session_id, address=target), timeout=60)
-    wait_until(lambda: run.fleet.gauge(0, "sidelight_sessions") == 0)
+    wait_until(lambda: gauge(run.fleet.server_hosts[0], "sidelight_sessions") == 0)
 
 
 def scale_up(run: Run) -> None:
@@ -306,8 +310,7 @@ def scale_up(run: Run) -> None:
     fleet.wait_until_balanced()
     run.measured["seconds until ready"] = round(time.monotonic() - run.began, 1)
     time.sleep(60)
-    counts = [fleet.gauge(index, "sidelight_sessions") for index in range(len(fleet.servers))]
-    run.measured["times the mean at the hottest"] = round(max(counts) / statistics.mean(counts), 2)
+    run.measure_spread()
 
 
 def rebalance(run: Run) -> None:
@@ -315,7 +318,7 @@ def rebalance(run: Run) -> None:
     server = run.fleet.servers[0]
     for _ in range(20):
         time.sleep(3)
-        load = run.fleet.gauge(0, "sidelight_scheduler_load")
+        load = gauge(run.fleet.server_hosts[0], "sidelight_scheduler_load")
         print(f"load {load:.2f}", file=sys.stderr)
         if load > HOT + 0.04:
             break
@@ -466,7 +469,7 @@ PERFORMED = {
     "swarm": {nothing: nothing, update: swarm.update, drain: swarm.drain, kill: swarm.kill, cut: cut},
     "kubernetes": {
         nothing: nothing, update: kubernetes.update, drain: kubernetes.drain, kill: kubernetes.kill, cut: cut,
-        rotate: rotate,
+        rotate: rotate, scale_up: kubernetes.scale_up,
     },
 }
 LEFT_OUT = """\

@@ -44,6 +44,12 @@ def create_bridge() -> None:
     command("ip", "link", "set", "bridge", "up")
 
 
+def gauge(host: str, name: str) -> float:
+    """A server's metric without labels."""
+    with urllib.request.urlopen(f"http://{host}:{ADMIN_PORT}/metrics", timeout=5) as answer:
+        return float(re.search(rf"^{name} (\S+)", answer.read().decode(), re.MULTILINE)[1])
+
+
 class Node:
     """A machine: a network namespace that ends with the block."""
 
@@ -74,7 +80,8 @@ class Node:
         return self
 
     def __exit__(self, *_: object) -> None:
-        command("ip", "link", "delete", self._device)
+        # It may have gone with a namespace.
+        subprocess.run(["ip", "link", "delete", self._device], capture_output=True)
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
@@ -184,11 +191,6 @@ class Fleet:
             "--max-load", "0",
             within=node.command, host=node.host, port=SERVER_PORT,
         ))
-
-    def gauge(self, index: int, name: str) -> float:
-        """A metric of a server without labels."""
-        with urllib.request.urlopen(f"http://{self.nodes[index].host}:{ADMIN_PORT}/metrics", timeout=5) as answer:
-            return float(re.search(rf"^{name} (\S+)", answer.read().decode(), re.MULTILINE)[1])
 
     def start_proxy(self, index: int) -> Envoy:
         node = self.proxy_nodes[index]

@@ -11,12 +11,14 @@ Processes, mounts and files end with the namespaces of this process, which `dev/
 import base64
 import contextlib
 import hashlib
+import http.server
 import io
 import json
 import os
 import re
 import shutil
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -24,12 +26,14 @@ import tarfile
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Self
 
 import yaml
 
-from fleet import NETWORK, Fleet, Node, command
+from fleet import NETWORK, Fleet, Node, command, gauge
 from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.etcd import Etcd
 from sidelight_testing.process import wait_until
@@ -41,6 +45,7 @@ NAME, SECRET = "sidelight", "sidelight-resume-keys"
 IMAGES = [f"docker.io/library/sidelight:drill{index}" for index in range(2)]
 PAUSE = "docker.io/library/pause:drill"
 PLUGINS = Path("/usr/lib/cni")
+METRICS, METRIC, METRICS_PORT = "custom.metrics.k8s.io", "sidelight_demand", 8443
 # The versions of this Kubernetes for objects of newer ones.
 VERSIONS = {"PodDisruptionBudget": "policy/v1beta1", "HorizontalPodAutoscaler": "autoscaling/v2beta2"}
 # Settings of the whole machine that a kubelet would change; it sees these values instead.
@@ -96,6 +101,49 @@ class NameServer:
             head = query[:2] + struct.pack(">HHHHH", flags, 1, len(hosts), 0, 0)
             answers = (b"\xc0\x0c\0\1\0\1" + struct.pack(">IH", 1, 4) + socket.inet_aton(each) for each in hosts)
             self._socket.sendto(head + question + b"".join(answers), peer)
+
+
+class Metrics(http.server.BaseHTTPRequestHandler):
+    """Answers as prometheus-adapter does, with the loads of the pods at this moment."""
+
+    pods: Callable[[], list[tuple[str, str]]]
+
+    def do_GET(self) -> None:
+        group = f"{METRICS}/v1beta1"
+        answer: dict = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group, "resources": [{
+            "name": f"pods/{METRIC}", "singularName": "", "namespaced": True, "kind": "MetricValueList",
+            "verbs": ["get"]}]}
+        if METRIC in self.path:
+            now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+            answer = {"kind": "MetricValueList", "apiVersion": group, "metadata": {}, "items": [
+                {"metricName": METRIC, "timestamp": now,
+                 "value": f"{gauge(host, 'sidelight_scheduler_load') * 1000:.0f}m",
+                 "describedObject": {"kind": "Pod", "namespace": "default", "name": name, "apiVersion": "/v1"}}
+                for host, name in self.pods()]}
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def metrics_objects(host: str) -> list[dict]:
+    """The objects that let the API server ask this process for metrics."""
+    name = {"name": "metrics", "namespace": "kube-system"}
+    return [
+        {"apiVersion": "v1", "kind": "Service", "metadata": name,
+         "spec": {"ports": [{"port": 443, "targetPort": METRICS_PORT}]}},
+        {"apiVersion": "v1", "kind": "Endpoints", "metadata": name,
+         "subsets": [{"addresses": [{"ip": host}], "ports": [{"port": METRICS_PORT}]}]},
+        {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+         "metadata": {"name": f"v1beta1.{METRICS}"},
+         "spec": {"group": METRICS, "version": "v1beta1", "groupPriorityMinimum": 100, "versionPriority": 100,
+                  "insecureSkipTLSVerify": True, "service": {**name, "port": 443}}},
+    ]
 
 
 class Service:
@@ -255,7 +303,7 @@ def objects() -> list[dict]:
             container["args"] += [
                 "--compute-threads=1", "--max-sessions=1024", "--max-sessions-per-caller=1024", "--max-load=0"]
             container["args"].remove("--compute-threads=4")
-            container["resources"] = {"requests": {"cpu": "200m", "memory": "64Mi"}}
+            container["resources"] = {"requests": {"cpu": "900m", "memory": "64Mi"}}
     return documents
 
 
@@ -305,9 +353,10 @@ class Kubernetes:
                 "--service-account-issuer=https://fleet", f"--service-account-key-file={folder}/accounts.key",
                 f"--service-account-signing-key-file={folder}/accounts.key",
                 "--service-cluster-ip-range=10.96.0.0/16", "--disable-admission-plugins=ServiceAccount",
-                "--authorization-mode=RBAC",
+                "--authorization-mode=RBAC", "--enable-aggregator-routing=true",
             )
             wait_until(lambda: server.check() or self._is_ready(), server.tail)
+            self._certificate = [folder / f"kube-apiserver/apiserver.{each}" for each in ("crt", "key")]
             access = (f"--kubeconfig={self._kubeconfig}", "--leader-elect=false")
             self._services = [
                 server, start("kube-controller-manager", *access), start("kube-scheduler", *access)]
@@ -336,7 +385,7 @@ class Kubernetes:
         replaced = ", ".join(f"{kind} {version}" for kind, version in VERSIONS.items())
         return f"""The machines run kubelets of Kubernetes {self.version}, built from Debian's source, with
 containerd; the objects are those of `deploy/kubernetes/sidelight.yaml` with older versions ({replaced}), {MACHINES} replicas,
-one compute thread, requests of 0.2 cores, higher limits on sessions and the image of `make packages`. An update
+one compute thread, requests of 0.9 cores, higher limits on sessions and the image of `make packages`. An update
 is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the container. Resume keys are rotated by
 `kubectl apply` of the secret, and an annotation of the pods, at which kubelets look sooner."""
 
@@ -362,6 +411,34 @@ is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the contain
         subsets = json.loads(self.kubectl("get", "endpoints", f"{NAME}-pods", "--output", "json")).get("subsets", [])
         return {each["ip"]: each["nodeName"] for subset in subsets for each in subset.get("addresses", [])}
 
+    @contextlib.contextmanager
+    def autoscaler(self, target: str) -> Iterator[None]:
+        """Gives the autoscaler its metric, and a target for a machine with few processors."""
+        host = f"{NETWORK}.254"
+
+        def pods() -> list[tuple[str, str]]:
+            found = self.kubectl("get", "endpoints", f"{NAME}-pods", "--output", 'jsonpath='
+                                 '{range .subsets[*].addresses[*]}{.ip} {.targetRef.name}{"\n"}{end}')
+            return [tuple(each.split()) for each in found.splitlines()]
+
+        server = http.server.ThreadingHTTPServer(
+            (host, METRICS_PORT), type("", (Metrics,), {"pods": staticmethod(pods)}))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*self._certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.kubectl("patch", "hpa", NAME, "--type", "json", "--patch", json.dumps([
+            {"op": "replace", "path": "/spec/maxReplicas", "value": MACHINES},
+            {"op": "replace", "path": "/spec/metrics/0/pods/target/averageValue", "value": target}]))
+        objects = json.dumps({"apiVersion": "v1", "kind": "List", "items": metrics_objects(host)})
+        self.kubectl("apply", "--filename", "-", text=objects)
+        try:
+            yield
+        finally:
+            self.kubectl("delete", "--filename", "-", text=objects)
+            server.shutdown()
+            server.server_close()
+
     def rotate(self) -> None:
         """Makes the keys in the file the secret. Kubelets notice it sooner when a pod changes."""
         secret = self.kubectl("create", "secret", "generic", SECRET, f"--from-file=keys={self.keys}",
@@ -376,6 +453,7 @@ is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the contain
         wait_until(self._is_connected, self.log)
         for each in self.machines:
             self.kubectl("uncordon", each.name)
+        self.kubectl("scale", f"deployment/{NAME}", "--replicas", MACHINES)
         if sorted(self.pods().values()) != [each.name for each in self.machines]:
             self.kubectl("delete", "pods", "--all", "--timeout", "120s")
         wait_until(lambda: len(self.pods()) == MACHINES, self.log)
@@ -455,6 +533,22 @@ def update(run) -> None:
     kubernetes.kubectl("set", "image", f"deployment/{NAME}", f"{NAME}={image}")
     kubernetes.kubectl("rollout", "status", f"deployment/{NAME}", "--timeout", "120s")
     run.fleet.wait_until_balanced()
+
+
+def scale_up(run) -> None:
+    """Lets the autoscaler add a pod to two, and opens more sessions. A pod's load is .17."""
+    fleet: KubernetesFleet = run.fleet
+    fleet.kubernetes.kubectl("scale", f"deployment/{NAME}", "--replicas", "2")
+    wait_until(lambda: len(fleet.server_hosts) == 2)
+    # The removed pod's sessions have moved.
+    wait_until(lambda: sum(gauge(each, "sidelight_sessions") for each in fleet.server_hosts) == 24)
+    run.began = time.monotonic()
+    with fleet.kubernetes.autoscaler("100m"):
+        wait_until(lambda: len(fleet.server_hosts) == MACHINES, fleet.kubernetes.log)
+        run.measured["seconds until ready"] = round(time.monotonic() - run.began, 1)
+        run.calls.open_more()
+        time.sleep(60)
+        run.measure_spread()
 
 
 def drain(run) -> None:
