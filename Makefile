@@ -34,7 +34,7 @@ fuzz: ## Fuzz the readers of untrusted input (TARGET=jpeg SECONDS=60; default: a
 bench: ## Run a benchmark: PART=kernels, vision, wire, realtime and others (dev/bench --help)
 	@dev/bench $(PART) $(ARGUMENTS)
 
-fleet: ## Run drills with three servers, proxies and call servers (ARGUMENTS=--swarm: a Docker Swarm)
+fleet: ## Run drills with three servers, proxies and call servers (ARGUMENTS=--swarm: a Docker Swarm; --kubernetes)
 	@dev/bench fleet $(ARGUMENTS)
 
 gallery: ## Draw every filter for docs/reference/gallery.md (SIDELIGHT_TEST_MEDIA names pictures)

@@ -2,8 +2,9 @@
 
     call_server.py '{"address": "servers:50051", "sessions": 10, "frame_rate": 15, ...}'
 
-It prints `ready` once every session has received results, and after a line on its standard input a
-JSON list with a record of each session. Times are monotonic, the same in all processes.
+It prints `ready` once every session has received results. At the line `more` on its standard input it opens
+the sessions in `more`, one after the other at an interval; at an empty line it prints a JSON list with a record
+of each session. Times are monotonic, the same in all processes.
 """
 
 import asyncio
@@ -98,17 +99,25 @@ class Call:
 async def main(settings: dict) -> None:
     options = [("grpc.lb_policy_name", "round_robin")]
     ended = asyncio.Event()
-    count = settings["sessions"]
-    calls = [Call(f"{settings['name']}-{index}", settings) for index in range(count)]
+    count, more, interval = settings["sessions"], settings.get("more", 0), settings.get("interval", 0)
+    calls: list[Call] = []
     async with sidelight.aio.connect(settings["address"], options=options) as server:
         period = 1 / settings["frame_rate"]
         tasks = []
-        for index, call in enumerate(calls):
-            tasks.append(asyncio.create_task(call.run(server, period * index / count, ended)))
-            await asyncio.sleep(0.01)
+
+        async def open_sessions(number: int, interval: float) -> None:
+            for _ in range(number):
+                call = Call(f"{settings['name']}-{len(calls)}", settings)
+                calls.append(call)
+                offset = period * (len(calls) % count) / count
+                tasks.append(asyncio.create_task(call.run(server, offset, ended)))
+                await asyncio.sleep(interval)
+
+        await open_sessions(count, 0.01)
         await asyncio.gather(*(call.ready.wait() for call in calls))
         print("ready", flush=True)
-        await asyncio.to_thread(sys.stdin.readline)
+        while (await asyncio.to_thread(sys.stdin.readline)).strip() == "more":
+            await open_sessions(more, interval)
         ended.set()
         await asyncio.gather(*tasks)
     names = ("label", "results", "lost", "moves", "error")

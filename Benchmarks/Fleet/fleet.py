@@ -7,6 +7,7 @@ mounts of its own, for the names of servers and proxies. All disappear with the 
 import contextlib
 import json
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -43,8 +44,17 @@ def create_bridge() -> None:
     command("ip", "link", "set", "bridge", "up")
 
 
+def gauge(host: str, name: str) -> float:
+    """A server's metric without labels."""
+    with urllib.request.urlopen(f"http://{host}:{ADMIN_PORT}/metrics", timeout=5) as answer:
+        return float(re.search(rf"^{name} (\S+)", answer.read().decode(), re.MULTILINE)[1])
+
+
 class Node:
     """A machine: a network namespace that ends with the block."""
+
+    # The namespaces of its own.
+    namespaces: tuple[str, ...] = ("net",)
 
     def __init__(self, number: int) -> None:
         self.host = f"{NETWORK}.{number}"
@@ -53,7 +63,7 @@ class Node:
     def __enter__(self) -> Self:
         # Ends when this process does, whatever ends it.
         self._process = subprocess.Popen(
-            ["unshare", "--net", "sh", "-c", "echo ready; exec cat"],
+            ["unshare", *(f"--{each}" for each in self.namespaces), "sh", "-c", "echo ready; exec cat"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )
         assert self._process.stdout.readline() == b"ready\n", "no network namespace"
@@ -70,7 +80,8 @@ class Node:
         return self
 
     def __exit__(self, *_: object) -> None:
-        command("ip", "link", "delete", self._device)
+        # It may have gone with a namespace.
+        subprocess.run(["ip", "link", "delete", self._device], capture_output=True)
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
@@ -78,7 +89,8 @@ class Node:
     @property
     def command(self) -> list[str]:
         """The beginning of a command line that runs a program on the machine."""
-        return ["nsenter", f"--net=/proc/{self._process.pid}/ns/net"]
+        files = {"net": "net", "mount": "mnt"}
+        return ["nsenter", *(f"--{each}=/proc/{self._process.pid}/ns/{files[each]}" for each in self.namespaces)]
 
     def cut(self) -> None:
         """Loses all packets from and to the machine from now on."""
@@ -92,13 +104,17 @@ class Fleet:
     """Three servers that share their resume keys, with proxies in front.
 
     - `shares_state`: Whether they share overrides and quotas through an etcd.
+    - `started`: The servers that run at first.
+    - `rebalances`: Whether a hot server moves sessions to others. Servers then have one thread for filters.
     """
 
     def __init__(
         self, keys: Path, proxies: int = 1, servers: int = 3, shares_state: bool = False,
-        sessions_per_caller: int = 1024,
+        sessions_per_caller: int = 1024, started: int | None = None, rebalances: bool = False,
     ) -> None:
         self.keys = keys
+        self._started = started
+        self._rebalances = rebalances
         self._sessions_per_caller = sessions_per_caller
         self.nodes = [Node(1 + index) for index in range(servers)]
         self.proxy_nodes = [Node(11 + index) for index in range(proxies)]
@@ -123,10 +139,7 @@ class Fleet:
                 self.etcd = self._processes.enter_context(Etcd(node.command, node.host))
             self.start_servers()
             self.proxies = [self.start_proxy(index) for index in range(len(self.proxy_nodes))]
-            names = {"servers": self.nodes, "proxies": self.proxy_nodes}
-            Path("/etc/hosts").write_text("127.0.0.1 localhost\n" + "".join(
-                f"{node.host} {name}\n" for name, nodes in names.items() for node in nodes
-            ))
+            self.write_names()
             watchers = [
                 threading.Thread(target=self._watch, args=(index,)) for index in range(len(self.nodes))
             ]
@@ -141,14 +154,39 @@ class Fleet:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    @property
+    def server_hosts(self) -> list[str]:
+        """The addresses of the servers that run, which clients find by the name `servers`."""
+        return [node.host for node, _ in zip(self.nodes, self.servers)]
+
+    def write_names(self) -> None:
+        names = {"servers": self.server_hosts, "proxies": [node.host for node in self.proxy_nodes]}
+        Path("/etc/hosts").write_text("127.0.0.1 localhost\n" + "".join(
+            f"{host} {name}\n" for name, hosts in names.items() for host in hosts
+        ))
+
     def start_servers(self) -> None:
-        self.servers = [self.start_server(index) for index in range(len(self.nodes))]
+        for _ in self.nodes[:self._started]:
+            self.add_server()
+
+    def add_server(self) -> None:
+        self.servers.append(self.start_server(len(self.servers)))
+        self.write_names()
+
+    def publish_keys(self) -> None:
+        """Lets the servers read the file with the resume keys again."""
+        for server in self.servers:
+            server.process.send_signal(signal.SIGHUP)
 
     def start_server(self, index: int) -> Server:
         node = self.nodes[index]
-        shares = ["--fleet-etcd", f"http://{self.etcd.address}"] if self.etcd else []
+        options = ["--fleet-etcd", f"http://{self.etcd.address}"] if self.etcd else []
+        if self._rebalances:
+            options += ["--rebalance", "proxy", "--compute-threads", "1"]
+            for each in self.nodes:
+                options += ["--peers", f"{each.host}:{SERVER_PORT}"]
         return self._processes.enter_context(Server(
-            "--admin", f"{node.host}:{ADMIN_PORT}", "--resume-keys-file", self.keys, *shares,
+            "--admin", f"{node.host}:{ADMIN_PORT}", "--resume-keys-file", self.keys, *options,
             "--max-sessions", "1024", "--max-sessions-per-caller", str(self._sessions_per_caller),
             "--max-load", "0",
             within=node.command, host=node.host, port=SERVER_PORT,
@@ -157,14 +195,23 @@ class Fleet:
     def start_proxy(self, index: int) -> Envoy:
         node = self.proxy_nodes[index]
         return self._processes.enter_context(Envoy(
-            [f"{each.host}:{SERVER_PORT}" for each in self.nodes],
+            [f"{each}:{SERVER_PORT}" for each in self.proxied],
             within=node.command, host=node.host, port=PROXY_PORT,
         ))
 
+    @property
+    def proxied(self) -> list[str]:
+        """The addresses, or their name, that proxies are configured with."""
+        return [node.host for node in self.nodes]
+
     def wait_until_balanced(self) -> None:
-        """Waits until every proxy gives sessions to every server."""
+        """Waits until every proxy gives sessions to every server that runs."""
         for proxy in self.proxies:
-            wait_until(lambda: list(proxy.states().values()) == ["UP"] * len(self.nodes))
+            wait_until(lambda: self._up(proxy) == {f"{host}:{SERVER_PORT}" for host in self.server_hosts},
+                       lambda: f"{proxy.states()}, not {self.server_hosts}")
+
+    def _up(self, proxy: Envoy) -> set[str]:
+        return {host for host, state in proxy.states().items() if state == "UP"}
 
     def _watch(self, index: int) -> None:
         url = f"http://{self.nodes[index].host}:{ADMIN_PORT}/metrics"
@@ -184,15 +231,18 @@ class Calls:
     def __init__(
         self, fleet: Fleet, via: str, sessions: int = 30, frame_rate: float = 15,
         size: tuple[int, int] = (320, 180), pipeline: str = "colorInvert", fallback: str = "drop",
-        picture: Path | None = None,
+        picture: Path | None = None, more: int = 0, interval: float = 0,
     ) -> None:
-        """- `picture`: A JPEG file that every frame is, as results then are; default: a raw picture."""
+        """- `picture`: A JPEG file that every frame is, as results then are; default: a raw picture.
+        - `more`: Sessions that each `open_more` opens, `interval` seconds apart.
+        """
         port = {"servers": SERVER_PORT, "proxies": PROXY_PORT}[via]
         self._programs = [
             Program(*node.command, "env", f"PYTHONPATH={CLIENT}", sys.executable, CALL_SERVER, json.dumps({
                 "name": f"call{index}", "address": f"{via}:{port}", "pipeline": pipeline,
                 "sessions": sessions // CALL_SERVERS, "frame_rate": frame_rate, "size": size,
                 "fallback": fallback, "picture": picture and str(picture),
+                "more": more // CALL_SERVERS, "interval": interval * CALL_SERVERS,
             }))
             for index, node in enumerate(fleet.call_nodes)
         ]
@@ -208,6 +258,11 @@ class Calls:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def open_more(self) -> None:
+        """Begins to open more sessions."""
+        for each in self._programs:
+            each.send("more")
 
     def finish(self) -> list[dict]:
         """Ends the sessions, and returns their records."""

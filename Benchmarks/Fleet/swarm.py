@@ -102,6 +102,8 @@ class Engine(Node):
 class Swarm:
     """Managers with the service, until the block ends."""
 
+    title = "Docker Swarm"
+
     def __init__(self, keys: Path) -> None:
         """- `keys`: The file with the resume keys, which becomes a secret."""
         for program in ("dockerd", "docker"):
@@ -144,6 +146,16 @@ class Swarm:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    @property
+    def description(self) -> str:
+        return f"""The machines are managers of a Swarm (Docker {self.version}). They run the image of
+`make packages` as a global service in their networks, read-only and without capabilities. An update is
+`docker service update` with another image, a drain `docker node update --availability drain`, a kill
+`docker kill`. Direct clients do not know which servers are new: a session may move once for each server."""
+
+    def fleet(self, proxies: int) -> "SwarmFleet":
+        return SwarmFleet(self, proxies)
+
     def manage(self, *words: object) -> str:
         """The output of a command to a manager that no drill cuts off."""
         return self.engines[-1].docker(*words)
@@ -173,6 +185,10 @@ class SwarmFleet(Fleet):
 
     def start_servers(self) -> None:
         self.swarm.restore()
+
+    @property
+    def server_hosts(self) -> list[str]:
+        return [node.host for node in self.nodes]
 
 
 # Drills. They get a `Run` of a fleet.

@@ -42,6 +42,7 @@ with tempfile.TemporaryDirectory(prefix="sidelight-contract-") as _folder:
     from sidelight.v1 import frame_filter_pb2_grpc as service
     from sidelight.v1 import image_pb2 as image
     from sidelight.v1 import pipeline_pb2 as pipeline
+    from sidelight.v1 import resume_pb2 as resume
     from sidelight.v1 import session_pb2 as session
     from sidelight.v1 import sessions_pb2 as sessions
     from sidelight.v1 import sessions_pb2_grpc as sessions_service
@@ -58,6 +59,7 @@ __all__ = [
     "generate",
     "image",
     "pipeline",
+    "resume",
     "service",
     "session",
     "sessions",
