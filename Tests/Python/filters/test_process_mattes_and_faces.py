@@ -275,3 +275,78 @@ def test_mistakes_are_errors_at_start(tmp_path, program, error):
 def test_the_names_of_mattes_are_values_of_the_parameter(tmp_path):
     listed = run(tmp_path, '@matte("mine", summary="S.")\ndef f(p): pass', "filters", "--json")
     assert b'"mine"' in listed.stdout
+
+
+def write_models(folder) -> None:
+    """Models with the inputs and outputs of `make models`: red is a person, a bright cell a face."""
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    def write(name, nodes, ports, **constants):
+        values = [
+            numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()
+        ]
+        inputs, *outputs = [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in ports
+        ]
+        nodes = [helper.make_node(kind, *links, **options) for kind, links, options in nodes]
+        graph = helper.make_graph(nodes, name, [inputs], outputs, values)
+        opset = helper.make_opsetid("", 13)
+        save(helper.make_model(graph, opset_imports=[opset], ir_version=8), folder / f"{name}.onnx")
+
+    write(
+        "selfie_segmentation_landscape", [("Conv", (["picture", "red"], ["matte"]), {})],
+        [("picture", [1, 3, 18, 32]), ("matte", [1, 1, 18, 32])],
+        red=np.array([1, 0, 0], np.float32).reshape(1, 3, 1, 1),
+    )
+    # In cells of 8 pixels: a box of the cell, and eyes, nose and mouth around its middle.
+    points = [0, 0, 8, 8, -1.7, -1, 1.5, -1, 0, 0, 0, 2.3, 0, 0, 0, 0]
+    write(
+        "face_detection_full_range_sparse",
+        [
+            ("AveragePool", (["picture"], ["means"]), {"kernel_shape": [8, 8], "strides": [8, 8]}),
+            ("Conv", (["means", "weights", "bias"], ["cells"]), {}),
+            ("Reshape", (["cells", "shape"], ["scores"]), {}),
+            ("Identity", (["points"], ["boxes"]), {}),
+        ],
+        [("picture", [1, 3, 32, 32]), ("boxes", [1, 16, 16]), ("scores", [1, 16, 1])],
+        weights=np.full((1, 3, 1, 1), 10, np.float32), bias=np.array([-12], np.float32),
+        shape=np.array([1, 16, 1]), points=np.tile(np.float32(points), (1, 16, 1)),
+    )
+
+
+def test_the_example_counts_covers_and_separates_people(tmp_path):
+    for module in ("cv2", "onnx", "onnxruntime"):
+        pytest.importorskip(module)
+    write_models(tmp_path)
+    PIL.Image.new("RGB", (8, 8), (0, 0, 255)).save(tmp_path / "sticker.png")
+    # A cell of the detector is 160 pixels wide.
+    shown = picture(40)
+    shown[160:320, 160:320] = picture(face=(0, 0))[:80, :80].repeat(2, 0).repeat(2, 1)
+    program = f"{sys.executable} {REPOSITORY}/Examples/filter-processes/people.py {tmp_path}"
+    with (
+        Server("--filter-process", program, "--asset", f"sticker={tmp_path}/sticker.png",
+               environment=ENVIRONMENT) as server,
+        connect(server.addresses["unix"]) as channel,
+    ):
+        stub = service.FrameFilterStub(channel)
+        with Session(stub, pipeline_text="people") as session:
+            session.send_frame(image(shown))
+            report = session.receive_until("analysis")
+        assert report.figures["people"] == 1
+        [box] = report.detections
+        assert abs(np.array([box.x, box.y, box.width, box.height]) - 160).max() < 4
+        with Session(stub, pipeline_text="overlay(asset: sticker, anchor: face, fade: 0)") as session:
+            while (filtered(session, shown)[240, 240] != [0, 0, 255]).any():
+                assert len(session.sent) < 200
+        with Session(stub, pipeline_text="faceBlur") as session:
+            # The first frames are covered, because they have not been searched.
+            while (result := filtered(session, shown))[4, 4, 0] > 60:
+                assert len(session.sent) < 200
+            assert np.ptp(result[150:170, 220:260, 0]) < 90
+        shown = np.full((360, 640, 3), 90, np.uint8)
+        shown[:, :320, 0], shown[:, 320:, 0] = 255, 0
+        text = f"virtualBackground(matte: person, protect: false, {BACKGROUND})"
+        with Session(stub, pipeline_text=text) as session:
+            result = filtered(session, shown).astype(int)
+        assert abs(result[:, :240] - [255, 90, 90]).max() < 4
+        assert abs(result[:, 400:] - RED).max() < 4
