@@ -106,6 +106,9 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
+    // The fields of encoded protobuf messages: of the contract, and of models.
+    .target(name: "SidelightProtobuf", path: "Sources/Protobuf", swiftSettings: strictMemory),
+
     // Pixels: no gRPC, no Foundation.
     .target(name: "CKernels", path: "Sources/CKernels"),
     .target(
@@ -174,7 +177,7 @@ let package = Package(
     ),
     .target(
       name: "SidelightVision",
-      dependencies: ["SidelightKernels", "SidelightScene", "CVision"],
+      dependencies: ["SidelightKernels", "SidelightScene", "SidelightProtobuf", "CVision"],
       path: "Sources/Vision",
       swiftSettings: strictMemory
     ),
@@ -240,7 +243,9 @@ let package = Package(
     // the value types that server and client share.
     .target(
       name: "SidelightWire",
-      dependencies: ["SidelightKernels", grpcCore, grpcProtobuf, protobuf, tracing],
+      dependencies: [
+        "SidelightKernels", "SidelightProtobuf", grpcCore, grpcProtobuf, protobuf, tracing,
+      ],
       path: "Sources/Wire",
       swiftSettings: strict
     ),
@@ -463,7 +468,8 @@ let package = Package(
     .testTarget(
       name: "WireTests",
       dependencies: [
-        "SidelightKernelLanguage", "SidelightWire", "SidelightKernels", grpcCore, protobuf,
+        "SidelightKernelLanguage", "SidelightWire", "SidelightProtobuf", "SidelightKernels", grpcCore,
+        protobuf,
       ],
       swiftSettings: strict),
     .testTarget(

@@ -87,7 +87,7 @@ public final class AdminServer: Service {
     router.get("livez") { _, _ in Self.text("ok\n") }
     router.get("readyz") { [server] _, _ in
       let phase = server.phase
-      let missing = server.absences.compactMapValues(\.self).sorted { $0.key < $1.key }
+      let missing = server.filterOutages.compactMapValues(\.self).sorted { $0.key < $1.key }
         .map { "missing filter \($0.key): \($0.value)\n" }
       return Self.text(
         "\(phase.rawValue)\n\(missing.joined())",

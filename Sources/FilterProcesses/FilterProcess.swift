@@ -109,7 +109,7 @@ final class FilterProcess: Sendable {
   var isAttached: Bool { self.state.withLock { $0.connection != nil } }
 
   /// The reason why the process serves no filters at present; `nil` if it does.
-  var absence: String? {
+  var outage: String? {
     do throws(FilterProcessError) {
       _ = try self.connection()
       return nil

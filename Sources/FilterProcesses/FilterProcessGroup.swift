@@ -62,9 +62,9 @@ final class FilterProcessGroup: Sendable {
 
   /// The names of the filters, with the reason why no process serves them at present; `nil` if one
   /// does.
-  var absences: [String: String?] {
+  var filterOutages: [String: String?] {
     let serving = self.state.withLock(\.serving)
-    let reasons = serving.compactMap(\.absence)
+    let reasons = serving.compactMap(\.outage)
     let reason = reasons.count == serving.count ? reasons[0] : nil
     return Dictionary(uniqueKeysWithValues: serving[0].knownOffers.map { ($0.name, reason) })
   }

@@ -144,13 +144,13 @@ public final class FilterProcessHost: Sendable {
 extension FilterProcessHost {
   /// The names of all filters, mattes and face finders, with the reason why no process serves them at
   /// present; `nil` for those that are served.
-  public var absences: [String: String?] {
-    self.groups.reduce(into: [:]) { $0.merge($1.absences) { one, _ in one } }
+  public var filterOutages: [String: String?] {
+    self.groups.reduce(into: [:]) { $0.merge($1.filterOutages) { one, _ in one } }
   }
 
-  /// Reports ``absences`` after changes, until the task is cancelled. Call it once.
-  public func reportAbsences(_ report: ([String: String?]) -> Void) async {
-    for await _ in self.changes { report(self.absences) }
+  /// Reports ``filterOutages`` after changes, until the task is cancelled. Call it once.
+  public func reportFilterOutages(_ report: ([String: String?]) -> Void) async {
+    for await _ in self.changes { report(self.filterOutages) }
   }
 
   /// Starts new processes of all commands, which replace the running ones when they have attached.

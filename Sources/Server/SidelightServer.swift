@@ -352,9 +352,9 @@ public final class SidelightServer: Service {
   /// The filters, mattes and face finders of filter processes, with the reason why they cannot run at
   /// present: their process is being started again. `nil` for those that run. The health service reports
   /// them as `sidelight.v1.FrameFilter/NAME`; the server itself goes on serving.
-  public var absences: [String: String?] {
-    get { self.health.absences }
-    set { self.health.absences = newValue }
+  public var filterOutages: [String: String?] {
+    get { self.health.filterOutages }
+    set { self.health.filterOutages = newValue }
   }
 
   /// Whether callers can authenticate using tokens.

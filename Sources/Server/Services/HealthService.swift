@@ -84,7 +84,7 @@ final class HealthStatusStore: Sendable {
   private struct State {
     var isServing = true
     /// The filters of processes, with the reason why they do not serve; `nil` for those that do.
-    var absences: [String: String?] = [:]
+    var filterOutages: [String: String?] = [:]
     var nextWatcher = 0
     var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
   }
@@ -93,11 +93,11 @@ final class HealthStatusStore: Sendable {
   let services: Set<String>
   private let state = Mutex(State())
 
-  /// - Parameter filters: The names of filters of processes, which serve until ``absences`` states
+  /// - Parameter filters: The names of filters of processes, which serve until ``filterOutages`` states
   ///   otherwise.
   init(services: [String], filters: [String] = []) {
     self.services = Set(services).union([""])
-    self.absences = Dictionary(filters.map { ($0, nil) }) { one, _ in one }
+    self.filterOutages = Dictionary(filters.map { ($0, nil) }) { one, _ in one }
   }
 
   /// The name of a filter as a service: `sidelight.v1.FrameFilter/sunset`.
@@ -107,11 +107,11 @@ final class HealthStatusStore: Sendable {
 
   /// The filters of processes, with the reason why they do not serve at present; `nil` for filters
   /// that do.
-  var absences: [String: String?] {
-    get { self.state.withLock { $0.absences } }
+  var filterOutages: [String: String?] {
+    get { self.state.withLock { $0.filterOutages } }
     set {
       let watchers = self.state.withLock { state in
-        state.absences = newValue
+        state.filterOutages = newValue
         return state.watchers.values
       }
       for watcher in watchers { watcher.yield() }
@@ -122,8 +122,8 @@ final class HealthStatusStore: Sendable {
   func isServing(_ service: String) -> Bool? {
     self.state.withLock { state in
       if self.services.contains(service) { return state.isServing }
-      let absence = state.absences.first { Self.service($0.key) == service }
-      return absence.map { state.isServing && $0.value == nil }
+      let outage = state.filterOutages.first { Self.service($0.key) == service }
+      return outage.map { state.isServing && $0.value == nil }
     }
   }
 

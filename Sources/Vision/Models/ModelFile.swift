@@ -1,4 +1,5 @@
 import Foundation
+import SidelightProtobuf
 
 /// An ONNX file that the operator configured.
 public struct ModelFile: Sendable {
@@ -71,6 +72,33 @@ public struct ModelFile: Sendable {
       throw error
     } catch {
       throw VisionError(.unreadable, "model \(name) (\(path)): the file cannot be read")
+    }
+  }
+}
+
+/// A message of an ONNX model.
+typealias ModelMessage = ProtobufReader<[UInt8]>
+
+extension ModelMessage {
+  /// Returns the next field, or `nil` at the end of the message.
+  ///
+  /// - Throws: ``VisionError`` with code `malformed`.
+  mutating func nextField() throws(VisionError) -> (field: Int, value: Value)? {
+    do throws(ProtobufError) {
+      return try self.next().map { ($0.number, $0.value) }
+    } catch {
+      throw VisionError(.malformed, "\(error)")
+    }
+  }
+
+  /// Returns the next number of a packed list, or `nil` at its end.
+  ///
+  /// - Throws: ``VisionError`` with code `malformed`.
+  mutating func nextSize() throws(VisionError) -> UInt64? {
+    do throws(ProtobufError) {
+      return try self.nextNumber()
+    } catch {
+      throw VisionError(.malformed, "\(error)")
     }
   }
 }

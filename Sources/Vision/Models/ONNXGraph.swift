@@ -1,3 +1,5 @@
+import SidelightProtobuf
+
 /// The inputs, outputs and operators of an ONNX model, without its weights.
 ///
 /// The file is read before a runtime sees it: a runtime of C++ then only reads files that are
@@ -37,8 +39,8 @@ package struct ONNXGraph: Sendable, Hashable {
     // All models begin with the field ir_version. Texts, TFLite files and archives do not.
     guard file.first == 0x08 else { throw VisionError(.malformed, text) }
     var graph: Range<Int>?
-    var reader = ProtobufReader(file)
-    while let (field, value) = try reader.next() {
+    var reader = ModelMessage(file)
+    while let (field, value) = try reader.nextField() {
       if case .bytes(let range) = value, field == 7 { graph = range }
     }
     guard let graph else { throw VisionError(.malformed, "\(text): it has no graph") }
@@ -57,11 +59,11 @@ package struct ONNXGraph: Sendable, Hashable {
     for port in self.inputs + self.outputs { try Self.check(port, limits) }
   }
 
-  private mutating func read(_ graph: ProtobufReader) throws(VisionError) {
+  private mutating func read(_ graph: ModelMessage) throws(VisionError) {
     var graph = graph
     var constants: Set<String> = []
     var nodes: [Node] = []
-    while let (field, value) = try graph.next() {
+    while let (field, value) = try graph.nextField() {
       guard case .bytes(let range) = value else { continue }
       switch field {
       case 1: nodes.append(try Node(graph.message(range)))
@@ -121,9 +123,9 @@ package struct ONNXGraph: Sendable, Hashable {
     var inputs: [String] = []
     var outputs: [String] = []
 
-    init(_ message: ProtobufReader) throws(VisionError) {
+    init(_ message: ModelMessage) throws(VisionError) {
       var message = message
-      while let (field, value) = try message.next() {
+      while let (field, value) = try message.nextField() {
         guard case .bytes(let range) = value else { continue }
         switch field {
         case 1: self.inputs.append(message.text(range))
@@ -131,7 +133,7 @@ package struct ONNXGraph: Sendable, Hashable {
         case 4: self.kind = message.text(range)
         case 5:
           var attribute = message.message(range)
-          while let (field, value) = try attribute.next() {
+          while let (field, value) = try attribute.nextField() {
             guard case .bytes(let range) = value, field == 5 || field == 10 else { continue }
             _ = try ONNXConstant(attribute.message(range))
           }
@@ -142,23 +144,23 @@ package struct ONNXGraph: Sendable, Hashable {
   }
 
   /// Reads a `ValueInfoProto`: a name, and a type that holds a tensor type, which holds a shape.
-  private static func port(_ message: ProtobufReader) throws(VisionError) -> Port {
+  private static func port(_ message: ModelMessage) throws(VisionError) -> Port {
     var message = message
     var port = Port()
-    while let (field, value) = try message.next() {
+    while let (field, value) = try message.nextField() {
       guard case .bytes(let range) = value else { continue }
       if field == 1 { port.name = message.text(range) }
       guard field == 2 else { continue }
       var type = message.message(range)
-      while let (field, value) = try type.next() {
+      while let (field, value) = try type.nextField() {
         guard field == 1, case .bytes(let range) = value else { continue }
         var tensor = type.message(range)
-        while let (field, value) = try tensor.next() {
+        while let (field, value) = try tensor.nextField() {
           switch (field, value) {
           case (1, .number(let type)): port.elementType = type
           case (2, .bytes(let range)):
             var shape = tensor.message(range)
-            while let (field, value) = try shape.next() {
+            while let (field, value) = try shape.nextField() {
               guard field == 1, case .bytes(let range) = value else { continue }
               port.dimensions.append(try Self.dimension(shape.message(range)))
             }
@@ -170,9 +172,9 @@ package struct ONNXGraph: Sendable, Hashable {
     return port
   }
 
-  private static func dimension(_ message: ProtobufReader) throws(VisionError) -> Int? {
+  private static func dimension(_ message: ModelMessage) throws(VisionError) -> Int? {
     var message = message
-    while let (field, value) = try message.next() {
+    while let (field, value) = try message.nextField() {
       // Exporters write 0 and -1 for sizes that are not fixed.
       if case .number(let size) = value, field == 1, size > 0, size <= UInt64(Int32.max) {
         return Int(size)
@@ -228,21 +230,21 @@ struct ONNXConstant {
   /// Reads a constant.
   ///
   /// - Throws: ``VisionError`` if the values are in another file, or don't match the dimensions.
-  init(_ message: ProtobufReader) throws(VisionError) {
+  init(_ message: ModelMessage) throws(VisionError) {
     var message = message
-    while let (field, value) = try message.next() {
+    while let (field, value) = try message.nextField() {
       switch (field, value) {
       case (1, .number(let size)): self.dimensions.append(size)
       case (1, .bytes(let range)):
         var sizes = message.message(range)
-        while let size = try sizes.nextNumber() { self.dimensions.append(size) }
+        while let size = try sizes.nextSize() { self.dimensions.append(size) }
       case (2, .number(let type)): self.type = type
-      case (4, .bytes(let range)): self.floats += range.count / 4
+      case (4, .bytes(let range)), (4, .fixed(let range)): self.floats += range.count / 4
       case (5, _): self.integers += try Self.count(value, in: message)
       case (7, _): self.longs += try Self.count(value, in: message)
       case (8, .bytes(let range)): self.name = message.text(range)
       case (9, .bytes(let range)): self.rawBytes = range.count
-      case (10, .bytes(let range)): self.doubles += range.count / 8
+      case (10, .bytes(let range)), (10, .fixed(let range)): self.doubles += range.count / 8
       case (14, .number(let location)): self.isExternal = location != 0
       default: break
       }
@@ -252,12 +254,12 @@ struct ONNXConstant {
 
   /// The number of integers in a field, which can be packed.
   private static func count(
-    _ value: ProtobufReader.Value, in message: ProtobufReader
+    _ value: ModelMessage.Value, in message: ModelMessage
   ) throws(VisionError) -> Int {
     guard case .bytes(let range) = value else { return 1 }
     var numbers = message.message(range)
     var count = 0
-    while try numbers.nextNumber() != nil { count += 1 }
+    while try numbers.nextSize() != nil { count += 1 }
     return count
   }
 

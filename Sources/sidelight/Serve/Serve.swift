@@ -150,7 +150,7 @@ struct Serve: AsyncParsableCommand {
       configuration: Self.server(configuration, worker), catalogue: catalogue,
       authenticator: authenticator, web: studio?.endpoint,
       tracer: tracing?.tracer, metrics: metrics, logger: logger)
-    server.absences = processes.absences
+    server.filterOutages = processes.filterOutages
     let admin = configuration.admin.map { address in
       AdminServer(
         address: address, server: server, metrics: { metrics.text },
@@ -378,7 +378,7 @@ private struct FilterProcessHealth: Service, CustomStringConvertible {
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
-      await self.processes.reportAbsences { self.server.absences = $0 }
+      await self.processes.reportFilterOutages { self.server.filterOutages = $0 }
     }
     try await gracefulShutdown()
   }
