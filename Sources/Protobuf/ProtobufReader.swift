@@ -1,11 +1,12 @@
 /// Reads the fields of one protobuf message without decoding them
 /// (protobuf.dev/programming-guides/encoding). The bytes may be hostile.
 ///
-/// The declarations are public for the compiler, which specializes no functions of level `package` in
-/// other modules: they are eight times as slow. The module is in no product.
+/// The declarations are public because the compiler does not specialize functions of level `package`
+/// in other modules, where they are eight times as slow. The module is in no product.
 public struct ProtobufReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.Index == Int {
   /// The value of a field.
   public enum Value: Sendable, Hashable {
+    /// A number of variable length.
     case number(UInt64)
     /// The offsets of the 4 or 8 bytes of a number with a fixed length.
     case fixed(Range<Int>)
@@ -13,10 +14,13 @@ public struct ProtobufReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.I
     case bytes(Range<Int>)
   }
 
+  /// A field of a message.
   public struct Field: Sendable, Hashable {
+    /// The field's number.
     public var number: Int
     /// The offset of its tag.
     public var start: Int
+    /// The field's value, or where it is.
     public var value: Value
 
     @inlinable
@@ -124,5 +128,6 @@ public struct ProtobufError: Error, CustomStringConvertible {
     self.reason = reason
   }
 
+  /// The offset and what is wrong there.
   public var description: String { "byte \(self.offset) \(self.reason)" }
 }
