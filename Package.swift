@@ -468,8 +468,8 @@ let package = Package(
     .testTarget(
       name: "WireTests",
       dependencies: [
-        "SidelightKernelLanguage", "SidelightWire", "SidelightProtobuf", "SidelightKernels", grpcCore,
-        protobuf,
+        "SidelightKernelLanguage", "SidelightWire", "SidelightProtobuf", "SidelightKernels",
+        grpcCore, protobuf,
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,8 +1,12 @@
 /// Reads the fields of one protobuf message without decoding them
 /// (protobuf.dev/programming-guides/encoding). The bytes may be hostile.
-package struct ProtobufReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.Index == Int {
+///
+/// The declarations are public because the compiler does not specialize functions of level `package`
+/// in other modules, where they are eight times as slow. The module is in no product.
+public struct ProtobufReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.Index == Int {
   /// The value of a field.
-  package enum Value: Sendable, Hashable {
+  public enum Value: Sendable, Hashable {
+    /// A number of variable length.
     case number(UInt64)
     /// The offsets of the 4 or 8 bytes of a number with a fixed length.
     case fixed(Range<Int>)
@@ -10,11 +14,14 @@ package struct ProtobufReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.
     case bytes(Range<Int>)
   }
 
-  package struct Field: Sendable, Hashable {
-    package var number: Int
+  /// A field of a message.
+  public struct Field: Sendable, Hashable {
+    /// The field's number.
+    public var number: Int
     /// The offset of its tag.
-    package var start: Int
-    package var value: Value
+    public var start: Int
+    /// The field's value, or where it is.
+    public var value: Value
 
     @inlinable
     init(number: Int, start: Int, value: Value) {
@@ -31,7 +38,7 @@ package struct ProtobufReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.
   /// - Parameter range: The range of the message; `nil` reads all bytes.
   /// - Precondition: The range is within the bytes.
   @inlinable
-  package init(_ bytes: Bytes, in range: Range<Int>? = nil) {
+  public init(_ bytes: Bytes, in range: Range<Int>? = nil) {
     self.bytes = bytes
     self.offset = range?.lowerBound ?? bytes.startIndex
     self.end = range?.upperBound ?? bytes.endIndex
@@ -41,7 +48,7 @@ package struct ProtobufReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.
   ///
   /// - Throws: ``ProtobufError``, also for groups, which only a decoder can read.
   @inlinable
-  package mutating func next() throws(ProtobufError) -> Field? {
+  public mutating func next() throws(ProtobufError) -> Field? {
     guard self.offset < self.end else { return nil }
     let start = self.offset
     let tag = try self.number()
@@ -64,19 +71,19 @@ package struct ProtobufReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.
   ///
   /// - Throws: ``ProtobufError``.
   @inlinable
-  package mutating func nextNumber() throws(ProtobufError) -> UInt64? {
+  public mutating func nextNumber() throws(ProtobufError) -> UInt64? {
     self.offset < self.end ? try self.number() : nil
   }
 
   /// Returns a reader of the message in a range that ``next()`` returned.
   @inlinable
-  package func message(_ range: Range<Int>) -> ProtobufReader {
+  public func message(_ range: Range<Int>) -> ProtobufReader {
     ProtobufReader(self.bytes, in: range)
   }
 
   /// Returns the text in a range that ``next()`` returned.
   @inlinable
-  package func text(_ range: Range<Int>) -> String {
+  public func text(_ range: Range<Int>) -> String {
     String(decoding: self.bytes[range], as: UTF8.self)
   }
 
@@ -110,9 +117,9 @@ package struct ProtobufReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.
 }
 
 /// An error about bytes that are not a protobuf message.
-package struct ProtobufError: Error, CustomStringConvertible {
+public struct ProtobufError: Error, CustomStringConvertible {
   /// The offset of the first byte that has no meaning.
-  package var offset: Int
+  public var offset: Int
   @usableFromInline let reason: StaticString
 
   @inlinable
@@ -121,5 +128,6 @@ package struct ProtobufError: Error, CustomStringConvertible {
     self.reason = reason
   }
 
-  package var description: String { "byte \(self.offset) \(self.reason)" }
+  /// The offset and what is wrong there.
+  public var description: String { "byte \(self.offset) \(self.reason)" }
 }

@@ -93,8 +93,8 @@ final class HealthStatusStore: Sendable {
   let services: Set<String>
   private let state = Mutex(State())
 
-  /// - Parameter filters: The names of filters of processes, which serve until ``filterOutages`` states
-  ///   otherwise.
+  /// - Parameter filters: The names of filters of processes, which serve until ``filterOutages``
+  ///   states otherwise.
   init(services: [String], filters: [String] = []) {
     self.services = Set(services).union([""])
     self.filterOutages = Dictionary(filters.map { ($0, nil) }) { one, _ in one }
