@@ -256,13 +256,29 @@ public final class FleetService: Service, CustomStringConvertible {
 
   // MARK: Quotas
 
+  /// The host's loopback interface: the start of the system, and the network namespace. `nil` without
+  /// Linux's `/proc`.
+  private static let loopback: String? = {
+    guard let start = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id"),
+      let namespace = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/self/ns/net")
+    else { return nil }
+    return String(decoding: start.prefix { $0 != 10 }, as: UTF8.self) + namespace
+  }()
+
+  /// Returns the name of a caller in keys. Callers of loopback addresses have equal names on all
+  /// hosts, and are different callers.
+  private func key(of caller: String) -> String {
+    let allowed = CharacterSet.alphanumerics.union(["-", ".", "_", ":", "@"])
+    let name = caller.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+    return Caller.isLoopback(caller) ? "\(name)/\(Self.loopback ?? self.name)" : name
+  }
+
   /// Publishes the use of a caller's quotas, and reads the use at the other servers.
   private func exchange(
     _ caller: String, through etcd: EtcdClient, _ lease: Int64
   ) async throws {
-    let allowed = CharacterSet.alphanumerics.union(["-", ".", "_", ":", "@"])
-    let encoded = caller.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
-    let prefix = "\(self.configuration.prefix)/use/\(encoded)/"
+    let prefix = "\(self.configuration.prefix)/use/\(self.key(of: caller))/"
     let own = prefix + self.name
     let (use, participantsLeftOut) = self.server.use(of: caller)
     let isNewlyCut = self.cutCallers.withLock { callers in

@@ -2,14 +2,14 @@ public import SidelightWire
 
 /// The other servers of a fleet, and the sessions that they take over.
 public struct PlacementConfiguration: Sendable, Hashable {
-  /// The way in which a hot server moves sessions to others.
+  /// The way in which a hot server moves sessions to others. Sessions of a group (`sidelight-group`)
+  /// stay, because later ones of the group come to this server.
   public enum Rebalancing: String, Sendable, Hashable, CaseIterable {
     /// Sessions stay.
     case off
     /// Clients are given the address of a server that has room.
     case direct
-    /// Clients choose, because they connect through a proxy that balances by load. Sessions of a
-    /// group (`sidelight-group`) stay: the proxy would send them back.
+    /// Clients choose, because they connect through a proxy that balances by load.
     case proxy
   }
 

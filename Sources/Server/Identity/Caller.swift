@@ -58,8 +58,12 @@ package struct Caller: Sendable, Hashable, CustomStringConvertible {
   /// Whether the caller, or a proxy in front of it, is on this host.
   package var isLocal: Bool {
     // The description begins with the transport's address, which the caller cannot choose.
-    ["unix:", "ipv4:127.", "ipv6:[::1]:", "ipv6:[::ffff:127."].contains(
-      where: self.description.hasPrefix)
+    self.description.hasPrefix("unix:") || Self.isLoopback(self.description)
+  }
+
+  /// Returns whether a name or description begins with a loopback address.
+  package static func isLoopback(_ text: String) -> Bool {
+    ["ipv4:127.", "ipv6:[::1]", "ipv6:[::ffff:127."].contains(where: text.hasPrefix)
   }
 }
 

@@ -12,19 +12,14 @@ package struct Rebalancer: Sendable {
   /// An open session.
   package struct Session: Sendable, Hashable {
     package var number: UInt64
-    /// The group, whose sessions move together. Empty without one.
-    package var group: String
     package var age: Duration
     /// The work, relative to the capacity of the compute threads.
     package var work: Double
-    /// Whether it can move without losing frames.
+    /// Whether it can move without losing frames, and apart from others.
     package var canMove: Bool
 
-    package init(
-      number: UInt64, group: String = "", age: Duration, work: Double, canMove: Bool = true
-    ) {
+    package init(number: UInt64, age: Duration, work: Double, canMove: Bool = true) {
       self.number = number
-      self.group = group
       self.age = age
       self.work = work
       self.canMove = canMove
@@ -70,37 +65,21 @@ package struct Rebalancer: Sendable {
     guard now - since >= self.limits.time, now >= self.nextMove ?? now else { return [] }
     var peers = peers.filter { $0.load < self.limits.cold }
     let budget = max(1, Int(self.limits.share * Double(sessions.count)))
+    let movable = sessions.filter {
+      $0.canMove && $0.age >= self.limits.interval && $0.work > 0
+    }
     var moves: [Move] = []
-    for unit in self.units(sessions) where moves.isEmpty || moves.count + unit.count <= budget {
-      let work = unit.reduce(0) { $0 + $1.work }
-      let group = unit[0].group
-      let target = Placement.order(
-        peers, for: group.isEmpty ? "\(unit[0].number)" : group, isGroup: !group.isEmpty
-      ).first { $0.load + work <= self.limits.full }
+    // Those with the most work first.
+    for session in movable.sorted(by: { ($0.work, $1.number) > ($1.work, $0.number) }) {
+      let target = Placement.order(peers, for: "\(session.number)", isGroup: false)
+        .first { $0.load + session.work <= self.limits.full }
       guard let target, let index = peers.firstIndex(of: target) else { continue }
-      peers[index].load += work
-      moves += unit.map { Move(number: $0.number, address: target.address) }
-      if moves.count >= budget { break }
+      peers[index].load += session.work
+      moves.append(Move(number: session.number, address: target.address))
+      if moves.count == budget { break }
     }
-    if !moves.isEmpty {
-      // A group that is larger than the budget uses the budget of several intervals.
-      let intervals = max(1, Double(moves.count) / Double(budget))
-      self.nextMove = now + self.limits.interval * intervals
-    }
+    if !moves.isEmpty { self.nextMove = now + self.limits.interval }
     return moves
-  }
-
-  /// Returns the sessions that move together and can move, those with the most work first.
-  private func units(_ sessions: [Session]) -> [[Session]] {
-    let grouped = Dictionary(grouping: sessions) { session in
-      session.group.isEmpty ? "\(session.number)" : " \(session.group)"
-    }
-    let units = grouped.values.filter { unit in
-      unit.allSatisfy { $0.canMove && $0.age >= self.limits.interval }
-        && unit.contains { $0.work > 0 }
-    }
-    func work(_ unit: [Session]) -> Double { unit.reduce(0) { $0 + $1.work } }
-    return units.sorted { (work($0), $1[0].number) > (work($1), $0[0].number) }
   }
 }
 
@@ -115,8 +94,8 @@ extension Engine {
       let handles = self.admission.sessions.handles
       let moves = rebalancer.step(
         load: self.processing.scheduler.load,
-        sessions: self.sessions(handles, staysWithGroup: configuration.rebalancing == .proxy),
-        peers: self.peers?.current ?? [], at: self.clock.now())
+        sessions: self.sessions(handles), peers: self.peers?.current ?? [],
+        at: self.clock.now())
       for move in moves {
         guard let handle = handles.first(where: { $0.number == move.number }) else { continue }
         handle.move(
@@ -130,19 +109,17 @@ extension Engine {
     }
   }
 
-  private func sessions(
-    _ handles: [SessionHandle], staysWithGroup: Bool
-  ) -> [Rebalancer.Session] {
+  private func sessions(_ handles: [SessionHandle]) -> [Rebalancer.Session] {
     let demands = self.processing.scheduler.demands
     let now = self.clock.now()
     // The sources of a composition are at its server.
     let composers = Set(handles.filter(\.composes).map(\.identity.caller))
     return handles.map { handle in
       Rebalancer.Session(
-        number: handle.number, group: handle.group, age: now - handle.opened,
-        work: demands[handle.number] ?? 0,
-        canMove: handle.acceptsMove && !composers.contains(handle.identity.caller)
-          && (handle.group.isEmpty || !staysWithGroup))
+        number: handle.number, age: now - handle.opened, work: demands[handle.number] ?? 0,
+        // A proxy and `Place` still name this server to the group's later sessions.
+        canMove: handle.acceptsMove && handle.group.isEmpty
+          && !composers.contains(handle.identity.caller))
     }
   }
 }

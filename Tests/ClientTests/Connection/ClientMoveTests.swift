@@ -398,10 +398,33 @@ import Testing
 
 /// Sessions that leave a hot server.
 @Suite(.timeLimit(.minutes(5))) struct ClientRebalancingTests {
-  @Test func `a hot server moves a session to a server that has room, without losing a frame`()
+  /// Sends a frame and waits until it is back.
+  ///
+  /// - Returns: The server at which the session has continued meanwhile.
+  static func filter(
+    _ shot: Frame, in session: FilterSession, _ received: inout ReceivedEvents
+  ) async throws -> Address? {
+    await session.send(VideoFrame(shot))
+    var server: Address?
+    while true {
+      let event = try #require(try await received.next { $0 })
+      switch event {
+      case .outcome(.filtered): return server
+      case .outcome:
+        Issue.record("\(event)")
+        return server
+      case .connection(.restored(let address, let isResumed)):
+        #expect(isResumed)
+        server = address
+      default: break
+      }
+    }
+  }
+
+  @Test func `a hot server moves a session, without losing a frame, and keeps groups`()
     async throws
   {
-    let shot = try picture(64, 48)
+    let shots = (single: try picture(64, 48), grouped: try picture(256, 192))
     let second = RunningServer(Reconnecting.configuration())
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { await second.run() }
@@ -418,29 +441,25 @@ import Testing
       let address = try await first.address
       try await SidelightClient.connect(to: address) { client in
         let options = ClientMoveTests.options([.filter("colorInvert")])
-        try await client.withSession(options) { session in
-          var received = ReceivedEvents(session)
-          var (sent, isMoved): (UInt64, Bool) = (0, false)
-          while !isMoved {
-            await session.send(VideoFrame(shot))
-            sent += 1
-            var isBack = false
-            while !isBack {
-              let event = try #require(try await received.next { $0 })
-              switch event {
-              case .outcome(.filtered): isBack = true
-              case .outcome(.dropped(let frame)): Issue.record("\(frame)")
-              case .connection(.restored(let restored, let isResumed)):
-                #expect(restored == target)
-                #expect(isResumed)
-                isMoved = true
-              default: break
-              }
+        var inRoom = options
+        inRoom.group = "room"
+        // It has the most work, and would move first.
+        try await client.withSession(inRoom) { grouped in
+          try await client.withSession(options) { session in
+            var (received, ofGroup) = (ReceivedEvents(session), ReceivedEvents(grouped))
+            var (sent, server): (UInt64, Address?) = (0, nil)
+            while server == nil {
+              #expect(try await Self.filter(shots.grouped, in: grouped, &ofGroup) == nil)
+              server = try await Self.filter(shots.single, in: session, &received)
+              sent += 1
             }
+            #expect(server == target)
+            for each in [session, grouped] { each.finish() }
+            try await received.drain()
+            try await ofGroup.drain()
+            #expect(session.counts.filtered == sent)
+            #expect(grouped.counts.filtered == sent)
           }
-          session.finish()
-          try await received.drain()
-          #expect(session.counts.filtered == sent)
         }
         // The client asks the first server for the best.
         #expect(try await client.place(group: "room") == [target])

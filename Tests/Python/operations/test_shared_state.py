@@ -8,6 +8,7 @@ import re
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import grpc
 import pytest
@@ -28,6 +29,7 @@ EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 PICTURE = images.noise("RGB24", 16, 16)
 INVERTED = 255 - images.rgb(PICTURE)
 AWAY = "etcd is away"
+RECEIVED = "override of another server received"
 prefixes = map("fleet{}".format, itertools.count())
 
 
@@ -176,6 +178,9 @@ def test_an_override_stays_while_etcd_is_away(etcd, start, failure):
 
 
 def test_values_of_strangers_are_ignored(etcd, start):
+    # The gateway that `put` needs works at a fixed port, which etcd has after its first life.
+    etcd.kill()
+    etcd.start()
     first = start()
     with first.open() as session:
         prefix = f"{start.prefix}/overrides/"
@@ -190,9 +195,14 @@ def test_values_of_strangers_are_ignored(etcd, start):
         for name, value in garbage:
             etcd.put(prefix + name, value)
         first.wait_for_log("value in etcd ignored", times=len(garbage))
-        # Sessions that count would refuse every new one.
-        for name, value in (("stranger", b'{"sessions":1000001}'), ("other", b"?")):
-            etcd.put(f"{start.prefix}/use/ipv4:127.0.0.1/{name}", value)
+        # Callers of a loopback address count per host: its start and network namespace.
+        use = f"{start.prefix}/use/ipv4:127.0.0.1"
+        host = Path("/proc/sys/kernel/random/boot_id").read_text().strip() + os.readlink("/proc/self/ns/net")
+        etcd.put(f"{use}/{host}/stranger", b'{"sessions":1000000}')
+        assert isinstance(try_to_open(first), grpc.RpcError)
+        etcd.put(f"{use}/{host}/stranger", b'{"sessions":1000001}')
+        etcd.put(f"{use}/{host}/other", b"?")
+        etcd.put(f"{use}/another/server", b'{"sessions":1000000}')
         with first.open("ben") as new:
             assert not is_forced(new)
         assert not is_forced(session)
@@ -201,6 +211,22 @@ def test_values_of_strangers_are_ignored(etcd, start):
         # A server that starts reads them too.
         with start().open() as other:
             assert is_forced(other)
+
+
+def test_etcd_keeps_the_last_decision_only(start):
+    first, second = start(), start()
+    with second.open("ben") as witness:
+        for _ in range(3):
+            first.override(participant="ana")
+        first.end(participant="ana")
+        # A server deletes the keys that later decisions replaced before it writes the next ones.
+        first.override(participant="ben")
+        wait_for_state(witness, OVERRIDDEN)
+        first.end(participant="ben")
+        wait_for_state(witness, RUNNING)
+    # A server that joins receives what is in etcd.
+    received = [line for line in start().server.log.splitlines() if RECEIVED in line and "ana" in line]
+    assert len(received) == 1, received
 
 
 def test_a_server_serves_without_etcd(keys):

@@ -73,24 +73,6 @@ import Testing
     let moves = Self.moves(seconds: 0 ..< 21, sessions, &rebalancer)
     #expect(moves[20]?.map(\.number) == [3])
   }
-
-  @Test func `a group moves to one server as a whole, and counts for several minutes`() {
-    var sessions = Self.sessions(4)
-    for index in 0 ..< 3 { sessions[index].group = "room" }
-    var rebalancer = Rebalancer(.init())
-    let peers = [0.2, 0.2, 0.2].enumerated().map {
-      Placement.Peer(address: "\($0)", load: $1)
-    }
-    let moves = Self.moves(seconds: 0 ..< 202, sessions, peers: peers, &rebalancer)
-    #expect(moves[20]?.map(\.number).sorted() == [0, 1, 2])
-    #expect(Set(moves[20]?.map(\.address) ?? []).count == 1)
-    #expect(moves.keys.sorted() == [20, 200])
-    // One session that cannot move keeps the group here.
-    sessions[1].canMove = false
-    rebalancer = Rebalancer(.init())
-    let stayed = Self.moves(seconds: 0 ..< 21, sessions, peers: peers, &rebalancer)
-    #expect(stayed[20]?.map(\.number) == [3])
-  }
 }
 
 /// The load that a server reports.
