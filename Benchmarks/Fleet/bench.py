@@ -179,8 +179,8 @@ def run(drill: Drill, on: Cluster | None) -> tuple[Result, list[list[tuple[float
             at = Run(fleet, calls, time.monotonic())
             try:
                 drill.perform(at)
-            except AssertionError as error:
-                at.errors.append(f"AssertionError: {error}")
+            except (AssertionError, RuntimeError) as error:
+                at.errors.append(f"{type(error).__name__}: {error}")
             began = at.began
             time.sleep(AFTER_SECONDS)
             ended = time.monotonic()
