@@ -419,7 +419,7 @@ is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the contain
 
         def pods() -> list[tuple[str, str]]:
             found = self.kubectl("get", "endpoints", f"{NAME}-pods", "--output", 'jsonpath='
-                                 '{range .subsets[*].addresses[*]}{.ip} {.targetRef.name}{"\n"}{end}')
+                                 '{range .subsets[*].addresses[*]}{.ip} {.targetRef.name}{"\\n"}{end}')
             return [tuple(each.split()) for each in found.splitlines()]
 
         server = http.server.ThreadingHTTPServer(
