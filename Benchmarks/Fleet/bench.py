@@ -179,8 +179,8 @@ def run(drill: Drill, on: Cluster | None) -> tuple[Result, list[list[tuple[float
             at = Run(fleet, calls, time.monotonic())
             try:
                 drill.perform(at)
-            except AssertionError as error:
-                at.errors.append(f"AssertionError: {error}")
+            except (AssertionError, RuntimeError) as error:
+                at.errors.append(f"{type(error).__name__}: {error}")
             began = at.began
             time.sleep(AFTER_SECONDS)
             ended = time.monotonic()
@@ -453,7 +453,7 @@ DRILLS = [
     Drill("token of the same version", "proxies", kill, "100 % resume",
           lambda result: 0 < result.moves == result.resumed),
     Drill("tokens of versions N - 1 and N + 1", "proxies", resume_other_versions, "100 % resume",
-          lambda result: within(session=0)(result) and result.measured["tokens refused"] == 0),
+          lambda result: not result.errors and result.measured["tokens refused"] == 0),
     Drill("override in force, its server killed", "proxies", override, "0 unfiltered frames",
           lambda result: result.moves > 0 and result.unfiltered == 0,
           {"pipeline": None, "fallback": "pass_through"}),

@@ -26,6 +26,7 @@ import tarfile
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -418,7 +419,7 @@ is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the contain
 
         def pods() -> list[tuple[str, str]]:
             found = self.kubectl("get", "endpoints", f"{NAME}-pods", "--output", 'jsonpath='
-                                 '{range .subsets[*].addresses[*]}{.ip} {.targetRef.name}{"\n"}{end}')
+                                 '{range .subsets[*].addresses[*]}{.ip} {.targetRef.name}{"\\n"}{end}')
             return [tuple(each.split()) for each in found.splitlines()]
 
         server = http.server.ThreadingHTTPServer(
@@ -427,7 +428,7 @@ is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the contain
         context.load_cert_chain(*self._certificate)
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.kubectl("patch", "hpa", NAME, "--type", "json", "--patch", json.dumps([
+        self.kubectl("patch", "hpa.v2beta2.autoscaling", NAME, "--type", "json", "--patch", json.dumps([
             {"op": "replace", "path": "/spec/maxReplicas", "value": MACHINES},
             {"op": "replace", "path": "/spec/metrics/0/pods/target/averageValue", "value": target}]))
         objects = json.dumps({"apiVersion": "v1", "kind": "List", "items": metrics_objects(host)})
@@ -454,9 +455,16 @@ is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the contain
         for each in self.machines:
             self.kubectl("uncordon", each.name)
         self.kubectl("scale", f"deployment/{NAME}", "--replicas", MACHINES)
-        if sorted(self.pods().values()) != [each.name for each in self.machines]:
-            self.kubectl("delete", "pods", "--all", "--timeout", "120s")
         wait_until(lambda: len(self.pods()) == MACHINES, self.log)
+        # The scheduler spreads pods where it can.
+        for _ in range(MACHINES):
+            pods = self.pods()
+            counts = Counter(pods.values())
+            if len(counts) == MACHINES:
+                break
+            host = max(pods, key=lambda each: counts[pods[each]])
+            self.kubectl("delete", "pods", "--field-selector", f"status.podIP={host}", "--timeout", "120s")
+            wait_until(lambda: len(self.pods()) == MACHINES, self.log)
 
     def log(self) -> str:
         for each in [*self._services, *self.machines]:
