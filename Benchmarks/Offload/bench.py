@@ -52,10 +52,9 @@ def table(header: list[str], lines: list[list[str]]) -> str:
 class Device:
     """What `offload-device` of Examples said about its frames."""
 
-    #: The shares of the camera's pictures whose results were shown, and too late to be shown.
+    #: The share of the camera's pictures.
     shown: float
-    too_late: float
-    #: Milliseconds of the round trip of those that were shown: p50, p95, p99 and the longest.
+    #: Milliseconds of the round trip: p50, p95, p99 and the longest.
     ages: list[int]
     #: For each second: the encoder's target in bits per second, and the ages.
     seconds: list[tuple[int, list[int]]]
@@ -88,11 +87,11 @@ def offload(
         for found in (re.search(r"(\d+) of (\d+) kbit/s.* dropped, (.*)", line) for line in lines)
         if found
     ]
-    sent, left_out, shown, _, too_late = map(int, re.findall(r"(\d+) [a-z]", totals)[:5])
+    sent, left_out, shown, _ = map(int, re.findall(r"(\d+) [a-z]", totals)[:4])
     count = sent + left_out
     bits = sum(rate for _, _, rate in seconds) * 1000
     return Device(
-        shown / count, too_late / count, _ages(totals), [each[:2] for each in seconds],
+        shown / count, _ages(totals), [each[:2] for each in seconds],
         round(bits / 8 / (FRAME_RATE * len(seconds))))
 
 
@@ -156,9 +155,9 @@ def changes(seconds: float) -> str:
                     if index >= last and target >= goal), "not")
                 lines.append([
                     f"{codec}, {rate / 1e6:g} Mbit/s, {name}", f"{device.shown:.0%}",
-                    f"{device.too_late:.1%}", str(max(slow, default=0)), back])
+                    str(device.ages[3]), str(max(slow, default=0)), back])
     return table(
-        ["encoder, server", "frames shown", "too late", "worst p95 of a slow second",
+        ["encoder, server", "frames shown", "oldest", "worst p95 of a slow second",
          "seconds until 80 % again"], lines)
 
 
@@ -285,9 +284,7 @@ vignette`, and receives VP8. The echo of grpcio returns messages of the mean siz
 """,
     "changes": """## A link that falls from 10 to 2 Mbit/s, and returns
 
-720p30 in both directions. Device and server adapt their encoders. The device does not show results
-that are older than 400 ms: the next one is newer. At 8 Mbit/s they are unavoidable, as the frames that
-were sent before the first one is missing take the slower link longer.
+720p30 in both directions. Device and server adapt their encoders.
 """,
     "cuts": """## A cut of 5 s
 

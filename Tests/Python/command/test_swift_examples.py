@@ -223,9 +223,9 @@ def test_the_device_receives_the_frames_that_it_offloads(server, camera, codec):
     assert finished.returncode == 0, finished.stderr.decode()
     *seconds, totals = finished.stdout.decode().splitlines()
     assert len(seconds) == 5
-    sent, left_out, shown, dropped, late = map(int, re.findall(r"(\d+) [a-z]", totals)[:5])
+    sent, left_out, shown, dropped = map(int, re.findall(r"(\d+) [a-z]", totals)[:4])
     # A busy machine may leave some out.
-    assert sent + left_out == 180 and shown + dropped + late == sent
+    assert sent + left_out == 180 and shown + dropped == sent
     assert shown > 90, totals
 
 

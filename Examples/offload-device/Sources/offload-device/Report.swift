@@ -10,8 +10,6 @@ final class Report: Sendable {
     case leftOut
     case sent(byteCount: Int)
     case shown(Duration)
-    /// It was too old to show.
-    case tooLate
     case dropped(DroppedFrame.Reason)
   }
 
@@ -20,7 +18,6 @@ final class Report: Sendable {
     var sent = 0
     var bytes = 0
     var shown = 0
-    var tooLate = 0
     var dropped = 0
     var roundTrips: [Duration] = []
 
@@ -28,7 +25,7 @@ final class Report: Sendable {
       Counts(
         leftOut: left.leftOut - right.leftOut, sent: left.sent - right.sent,
         bytes: left.bytes - right.bytes, shown: left.shown - right.shown,
-        tooLate: left.tooLate - right.tooLate, dropped: left.dropped - right.dropped,
+        dropped: left.dropped - right.dropped,
         roundTrips: Array(left.roundTrips.dropFirst(right.roundTrips.count)))
     }
 
@@ -57,7 +54,6 @@ final class Report: Sendable {
       case .shown(let roundTrip):
         state.now.shown += 1
         state.now.roundTrips.append(roundTrip)
-      case .tooLate: state.now.tooLate += 1
       case .dropped: state.now.dropped += 1
       }
     }
@@ -76,13 +72,13 @@ final class Report: Sendable {
     print(
       "\(seconds) s: \(counts.sent) sent, \(counts.leftOut) left out, \(rates), "
         + "\(target.width)x\(target.height); \(counts.shown) shown, \(counts.dropped) dropped, "
-        + "\(counts.tooLate) too late, \(counts.latency)")
+        + counts.latency)
   }
 
   func printTotals() {
     let counts = self.state.withLock { $0.now }
     print(
       "\(counts.sent) frames sent, \(counts.leftOut) left out, \(counts.shown) shown, "
-        + "\(counts.dropped) dropped, \(counts.tooLate) too late, \(counts.latency)")
+        + "\(counts.dropped) dropped, \(counts.latency)")
   }
 }
