@@ -142,8 +142,8 @@ public final class FilterProcessHost: Sendable {
 }
 
 extension FilterProcessHost {
-  /// The names of all filters, mattes and face finders, with the reason why no process serves them at
-  /// present; `nil` for those that are served.
+  /// The names of all filters, mattes and face finders, with the reason why no process serves them
+  /// at present; `nil` for those that are served.
   public var filterOutages: [String: String?] {
     self.groups.reduce(into: [:]) { $0.merge($1.filterOutages) { one, _ in one } }
   }

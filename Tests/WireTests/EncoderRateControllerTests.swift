@@ -155,6 +155,57 @@ import Testing
     #expect(!isOpen && isOpenAgain && controller.current == before)
   }
 
+  @Test func `frames that were dropped count as delivered`() {
+    // Over a link that carries all. A frame larger than the mean closes the window now and then.
+    let means = [false, true].map { isDropping in
+      var controller = EncoderRateController(target: Self.small)
+      var sequence: UInt64 = 0
+      var arrivals: [(time: Duration, sequence: UInt64)] = []
+      var sum = 0
+      for frame in 0 ..< 600 {
+        let now = Duration.seconds(frame) / 30
+        while let first = arrivals.first, first.time <= now {
+          arrivals.removeFirst()
+          if isDropping, !first.sequence.isMultiple(of: 2) {
+            controller.discarded(through: first.sequence, at: first.time)
+          } else {
+            controller.acknowledged(through: first.sequence, at: first.time)
+          }
+        }
+        if controller.maySend(at: now) {
+          sequence += 1
+          let size = Double(controller.current.bitRate) / 8 / 30
+          let factor = sequence.isMultiple(of: 8) ? 6 : 0.8
+          controller.sent(sequence: sequence, bytes: Int(size * factor), at: now)
+          arrivals.append((now + .milliseconds(100), sequence))
+        }
+        if frame >= 300 { sum += controller.current.bitRate }
+      }
+      return Double(sum) / 300
+    }
+    #expect(means[1] > 0.9 * means[0])
+  }
+
+  @Test func `late acknowledgements never widen the window`() {
+    let target = EncoderTarget(bitRate: 1_000_000, width: 640, height: 360, frameRate: 60)
+    let counts = [1, 60].map { step in
+      // The first frame is acknowledged after 30 ms; then no others, for a time that is on time or
+      // late.
+      var controller = EncoderRateController(target: target)
+      controller.sent(sequence: 1, bytes: 2083, at: .zero)
+      controller.acknowledged(through: 1, at: .milliseconds(30))
+      var sequence: UInt64 = 1
+      for frame in 0 ..< 100 {
+        let now = Duration.milliseconds(40 + (step == 1 ? 0 : frame * 16))
+        guard controller.maySend(at: now) else { continue }
+        sequence += 1
+        controller.sent(sequence: sequence, bytes: 2083, at: now)
+      }
+      return sequence
+    }
+    #expect(counts[1] <= counts[0])
+  }
+
   @Test func `a frame larger than the window is sent alone`() {
     var controller = EncoderRateController(target: Self.small)
     controller.sent(sequence: 1, bytes: 1_000_000, at: .zero)

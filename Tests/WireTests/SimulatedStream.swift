@@ -24,7 +24,7 @@ struct SimulatedStream {
   var activity: (Double) -> Double = { _ in 1 }
   /// The frames between two key frames.
   var keyFrameInterval = Int.max
-  /// The time that the receiver has a frame at a time, which it tells, in seconds.
+  /// The seconds that the receiver processes a frame sent at a time. Acknowledgements report them.
   var processing: (Double) -> Double = { _ in 0 }
   /// The longest additional time of an acknowledgement: a result has its own time on the way back.
   var jitter = 0.0

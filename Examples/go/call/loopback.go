@@ -64,7 +64,7 @@ func estimate(
 		return err
 	}
 	controller.OnNewPeerConnection(func(_ string, estimator cc.BandwidthEstimator) {
-		// Calls may come in another order.
+		// The callbacks run concurrently, so the newest estimate is read instead of the argument.
 		estimator.OnTargetBitrateChange(func(int) { setBitRate(uint32(estimator.GetTargetBitrate())) })
 	})
 	interceptors.Add(controller)

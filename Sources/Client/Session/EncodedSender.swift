@@ -106,9 +106,13 @@ public final class EncodedSender: Sendable {
         state.rates.acknowledged(
           through: frame.sequence, at: now, processing: frame.serverTime)
       case .outcome(.dropped(let frame)):
-        state.rates.discarded(through: frame.sequence, at: now)
-        // The server did not get it.
-        if [.client, .unknown].contains(frame.stage) { state.needsKeyFrame = true }
+        if [.client, .unknown].contains(frame.stage) {
+          // The server did not get it.
+          state.rates.withdraw(through: frame.sequence)
+          state.needsKeyFrame = true
+        } else {
+          state.rates.discarded(through: frame.sequence, at: now)
+        }
       case .keyFrameNeeded: state.needsKeyFrame = true
       case .connection:
         // Another path.

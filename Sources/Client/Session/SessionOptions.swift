@@ -26,7 +26,7 @@ public struct SessionOptions: Sendable, Hashable {
   ///   empty list permits no filters.
   public var allowedFilters: [String]?
   /// - `mailboxDepth` (count, optional, range: 1-64, default: 1): frames that may wait at the
-  ///   server.
+  ///   server to be filtered, and results that may wait to be sent.
   public var mailboxDepth: Int?
   /// - `budget` (duration, optional, default: no limit): the time from a frame's receipt at the
   ///   server after which it is dropped as late, in whole microseconds. A frame may set its own.
@@ -36,8 +36,8 @@ public struct SessionOptions: Sendable, Hashable {
   ///   above which the server drops frames evenly. Refused under `DropPolicy.neverDrop`.
   public var maxFPS: Double?
   /// - `outputWindow` (count, optional, range: 1-64, default: `nil`): pictures that may be on their
-  ///   way back; beyond it the newest waits at the server and replaces the one that waits. Taking
-  ///   the outcome acknowledges its picture. `nil` leaves the limit to the transport's flow
+  ///   way back; beyond it the newest ones wait at the server, as many as `mailboxDepth`. Taking the
+  ///   outcome acknowledges its picture. `nil` leaves the limit to the transport's flow
   ///   control.
   public var outputWindow: Int?
   /// - `framesInFlight` (count, optional, range: 1-64): the frames on their way to ask the server

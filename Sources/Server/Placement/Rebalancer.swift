@@ -15,14 +15,20 @@ package struct Rebalancer: Sendable {
     package var age: Duration
     /// The work, relative to the capacity of the compute threads.
     package var work: Double
-    /// Whether it can move without losing frames, and apart from others.
+    /// Whether it can move without losing frames, and apart from the caller's others.
     package var canMove: Bool
+    /// The group, whose sessions stay: proxies, and `Place` while the load is not high, name this
+    /// server to later ones. Empty for a session without a group.
+    package var group: String
 
-    package init(number: UInt64, age: Duration, work: Double, canMove: Bool = true) {
+    package init(
+      number: UInt64, age: Duration, work: Double, canMove: Bool = true, group: String = ""
+    ) {
       self.number = number
       self.age = age
       self.work = work
       self.canMove = canMove
+      self.group = group
     }
   }
 
@@ -66,7 +72,7 @@ package struct Rebalancer: Sendable {
     var peers = peers.filter { $0.load < self.limits.cold }
     let budget = max(1, Int(self.limits.share * Double(sessions.count)))
     let movable = sessions.filter {
-      $0.canMove && $0.age >= self.limits.interval && $0.work > 0
+      $0.canMove && $0.group.isEmpty && $0.age >= self.limits.interval && $0.work > 0
     }
     var moves: [Move] = []
     // Those with the most work first.
@@ -117,9 +123,8 @@ extension Engine {
     return handles.map { handle in
       Rebalancer.Session(
         number: handle.number, age: now - handle.opened, work: demands[handle.number] ?? 0,
-        // A proxy and `Place` still name this server to the group's later sessions.
-        canMove: handle.acceptsMove && handle.group.isEmpty
-          && !composers.contains(handle.identity.caller))
+        canMove: handle.acceptsMove && !composers.contains(handle.identity.caller),
+        group: handle.group)
     }
   }
 }

@@ -157,8 +157,8 @@ struct Session: Sendable {
     }
     // Without pixels all outcomes fit.
     guard options.outputs.isEmpty else { return .max }
-    // As many frames may wait here as in the mailbox; the next one is filtered while they wait. With
-    // acknowledgements and a mailbox for one frame, the first picture after a pause is fresh.
+    // As many frames may wait here as in the mailbox; the next one is filtered while they wait.
+    // With acknowledgements and a mailbox for one frame, the first picture after a pause is fresh.
     return options.outputWindow == nil ? options.mailboxDepth + 1 : options.mailboxDepth
   }
 

@@ -137,11 +137,9 @@ struct SessionWorker {
   private func isTooLate(_ frame: IncomingFrame) -> Bool {
     guard let deadline = frame.deadline, let compiled = frame.compiledPipeline else { return false }
     let variant = self.variant(of: compiled).compiled
-    var expected = variant.cost.expected ?? .zero
-    if variant.delivery.coding.codec != nil {
-      expected += self.session.output.encodingCost.expected ?? .zero
-    }
-    return self.clock.now() + expected > deadline
+    let expected = variant.cost.expected ?? .zero
+    let encoding = self.session.output.expectedEncoding(of: variant)
+    return self.clock.now() + expected + encoding > deadline
   }
 
   /// Drops a frame that would be too late.

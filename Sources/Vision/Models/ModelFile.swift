@@ -94,7 +94,7 @@ extension ModelMessage {
   /// Returns the next number of a packed list, or `nil` at its end.
   ///
   /// - Throws: ``VisionError`` with code `malformed`.
-  mutating func nextSize() throws(VisionError) -> UInt64? {
+  mutating func nextListNumber() throws(VisionError) -> UInt64? {
     do throws(ProtobufError) {
       return try self.nextNumber()
     } catch {

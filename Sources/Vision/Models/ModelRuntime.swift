@@ -1,3 +1,7 @@
+#if Vision
+  import CVision
+#endif
+
 /// A library that runs models.
 public protocol ModelRuntime: Sendable {
   /// The name of the runtime for messages.
@@ -95,8 +99,6 @@ public struct Tensor: Sendable, Hashable {
 }
 
 #if Vision
-  import CVision
-
   /// Runs ONNX models with ONNX Runtime, on the calling thread.
   ///
   /// The operator installs its shared library; Sidelight is not linked with it. It reads more
@@ -166,10 +168,6 @@ public struct Tensor: Sendable, Hashable {
       init(handle: OpaquePointer) { unsafe self.handle = handle }
     }
   }
-#endif
-
-#if Vision
-  import CVision
 
   /// Runs ONNX models with OpenCV's DNN module, on the calling thread.
   ///

@@ -237,7 +237,7 @@ struct ONNXConstant {
       case (1, .number(let size)): self.dimensions.append(size)
       case (1, .bytes(let range)):
         var sizes = message.message(range)
-        while let size = try sizes.nextSize() { self.dimensions.append(size) }
+        while let size = try sizes.nextListNumber() { self.dimensions.append(size) }
       case (2, .number(let type)): self.type = type
       case (4, .bytes(let range)), (4, .fixed(let range)): self.floats += range.count / 4
       case (5, _): self.integers += try Self.count(value, in: message)
@@ -259,7 +259,7 @@ struct ONNXConstant {
     guard case .bytes(let range) = value else { return 1 }
     var numbers = message.message(range)
     var count = 0
-    while try numbers.nextSize() != nil { count += 1 }
+    while try numbers.nextListNumber() != nil { count += 1 }
     return count
   }
 

@@ -1159,9 +1159,9 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   package mutating func clearStatsInterval() {_uniqueStorage()._statsInterval = nil}
 
   /// The number of output frames that may be unacknowledged, 1-64; beyond it the newest output frames
-  /// wait, as many as `mailbox_depth`. Default (0): no acknowledgements; only HTTP/2 flow control
-  /// applies. Under NEVER_DROP a client must keep to `frames_in_flight` as well: back-pressure also
-  /// delays its acknowledgements.
+  /// wait: under NEWEST_WINS as many as `mailbox_depth`, of a named output one. Default (0): no
+  /// acknowledgements; only HTTP/2 flow control applies. Under NEVER_DROP a client must keep to
+  /// `frames_in_flight` as well: back-pressure also delays its acknowledgements.
   package var outputWindow: UInt32 {
     get {_storage._outputWindow}
     set {_uniqueStorage()._outputWindow = newValue}

@@ -49,7 +49,7 @@ package struct EncoderRateController: Sendable {
   private static let burst = (factor: 1.5, seconds: 0.3)
   /// The time over which the delivered rate is measured.
   private static let measurement = (roundTrips: 2.0, seconds: 0.25)
-  /// The time after which the oldest frame without acknowledgement closes most of the window, in
+  /// The time after which the oldest frame without acknowledgement makes the window narrow, in
   /// addition to the excess that is allowed.
   private static let patience = 0.08
   /// The frame intervals that the window covers after the shortest round trip: the times that the
@@ -249,6 +249,11 @@ package struct EncoderRateController: Sendable {
     self.recordDelivered(bytes, self.roundTrip ?? 0, at: now / .seconds(1))
   }
 
+  /// Records that frames up to a sequence number were not sent after all.
+  package mutating func withdraw(through sequence: UInt64) {
+    _ = self.remove(through: sequence)
+  }
+
   /// Removes the frames up to a sequence number.
   ///
   /// - Returns: The last one, and the size of all.
@@ -289,7 +294,8 @@ package struct EncoderRateController: Sendable {
   /// The window while acknowledgements are late: the bytes on the way, with a short queue.
   private var narrowWindow: Double {
     let rate = self.bitRate / 8
-    return max(rate * self.shortestTime, min(rate * Self.late.seconds, Self.late.bytes))
+    let bytes = max(rate * self.shortestTime, min(rate * Self.late.seconds, Self.late.bytes))
+    return min(bytes, self.window)
   }
 
   /// The size that the next frame may have. Encoders meet their bit rate over several frames.

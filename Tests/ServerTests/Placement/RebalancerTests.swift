@@ -64,11 +64,12 @@ import Testing
     #expect(moves[20]?.map(\.number) == [1])
   }
 
-  @Test func `new, idle and unable sessions stay`() {
-    var sessions = Self.sessions(4)
+  @Test func `new, idle and unable sessions stay, and those of groups`() {
+    var sessions = Self.sessions(5)
     sessions[0].age = .seconds(59)
     sessions[1].work = 0
     sessions[2].canMove = false
+    sessions[4].group = "room 7"
     var rebalancer = Rebalancer(.init())
     let moves = Self.moves(seconds: 0 ..< 21, sessions, &rebalancer)
     #expect(moves[20]?.map(\.number) == [3])

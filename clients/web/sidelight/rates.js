@@ -18,7 +18,7 @@ const PERSISTENCE_ROUND_TRIPS = 0.75, PERSISTENCE_SECONDS = 0.03;
 const BURST_FACTOR = 1.5, BURST_SECONDS = 0.3;
 /** The time over which the delivered rate is measured. */
 const MEASUREMENT_ROUND_TRIPS = 2, MEASUREMENT_SECONDS = 0.25;
-/** The time after which the oldest frame without acknowledgement closes most of the window. */
+/** The time after which the oldest frame without acknowledgement makes the window narrow. */
 const PATIENCE = 0.08;
 /** The frame intervals that the window covers after the shortest round trip. */
 const SLACK = 2.2;
@@ -275,7 +275,8 @@ export class RateController {
   /** The window while acknowledgements are late: the bytes on the way, with a short queue. */
   get #narrowWindow() {
     const rate = this.#bitRate / 8;
-    return Math.max(rate * this.#shortestTime, Math.min(rate * LATE_SECONDS, LATE_BYTES));
+    const bytes = Math.max(rate * this.#shortestTime, Math.min(rate * LATE_SECONDS, LATE_BYTES));
+    return Math.min(bytes, this.#window);
   }
 
   /** The size that the next frame may have. Encoders meet their rate over several frames. */

@@ -105,11 +105,3 @@ struct PhotoEffect: Filter {
       blue: LookCurve([0, 0.06], [0.25, 0.23], [0.5, 0.43], [0.75, 0.64], [1, 0.84])),
   ]
 }
-
-extension FilterCatalogue {
-  /// Adds the filters of this module. They replace filters of the same names.
-  package mutating func registerPixelFilters() {
-    for type in Self.filterTypes { self.register(type) }
-    for effect in PhotoEffect.all { self.register(effect) }
-  }
-}

@@ -82,8 +82,12 @@ struct FrameAdmission: ~Copyable {
     self.session.engine.processing.scheduler.recordArrival(
       work: compiled.cost.work ?? expected, session: self.session.handle.number)
     let cheapest = compiled.reduced?.cost.expected.map { min($0, expected) } ?? expected
-    guard let deadline = frame.deadline, frame.received + cheapest > deadline else { return true }
+    let encoding = self.session.output.expectedEncoding(of: compiled)
+    guard let deadline = frame.deadline, frame.received + cheapest + encoding > deadline else {
+      return true
+    }
     compiled.cost.recordRefusal()
+    self.session.output.encodingCost.recordRefusal()
     self.session.quality.recordLost()
     return false
   }

@@ -56,14 +56,14 @@ struct OutputWorker: ~Copyable {
     let attempt: Attempt?
     do {
       let compiled = try await self.compiledPipelines.compiledPipeline(for: pipeline, first.form)
-      let cost = compiled.cost.work ?? self.lastCost.work
-      scheduler.recordArrival(work: cost ?? .zero, session: number)
       let (output, clock, lastCost) = (self.output, self.clock, self.lastCost)
       let filter = Filter(runner: self.runner, clock: clock)
       if compiled.plan.isIdentity, compiled.delivery.coding.codec != nil {
         // The writer encodes the result as it is, in a turn of its own.
         return await self.pass(filter, compiled, isOverride: isOverride)
       }
+      let cost = compiled.cost.work ?? self.lastCost.work
+      scheduler.recordArrival(work: cost ?? .zero, session: number)
       attempt = try await scheduler.withTurn(
         session: number,
         deadline: first.frame.deadline ?? first.frame.received + SessionWorker.defaultBudget,

@@ -37,8 +37,15 @@ final class EncodedOutput: Sendable {
   func adapt(to size: FrameSize?) {
     self.state.withLock { $0.adaptedSize = size }
   }
+
   /// The settings of the encoder.
   var encoder: EncoderRequest { self.state.withLock { $0.encoder } }
+
+  /// Returns the expected work of encoding a plan's result; zero if it is not encoded, or unknown.
+  func expectedEncoding(of compiled: CompiledPipeline) -> Duration {
+    guard compiled.delivery.coding.codec != nil else { return .zero }
+    return self.encodingCost.expected ?? .zero
+  }
 
   /// Changes the settings of the encoder, and the size of the results.
   ///

@@ -44,7 +44,7 @@ class SimulatedStream:
     key_frame_interval: float = math.inf
     #: The time from which the way is longer, and the additional seconds.
     detour: tuple[float, float] = (math.inf, 0.0)
-    #: The seconds that the receiver has a frame at a time, and whether it tells them.
+    #: The seconds that the receiver processes a frame sent at a time. Acknowledgements report them.
     processing: Callable[[float], float] = lambda time: 0.0
     #: The longest additional time of an acknowledgement: a result has its own time on the way back.
     jitter: float = 0.0

@@ -26,7 +26,7 @@ _PERSISTENCE_ROUND_TRIPS, _PERSISTENCE_SECONDS = 0.75, 0.03
 _BURST_FACTOR, _BURST_SECONDS = 1.5, 0.3
 #: The time over which the delivered rate is measured.
 _MEASUREMENT_ROUND_TRIPS, _MEASUREMENT_SECONDS = 2.0, 0.25
-#: The time after which the oldest frame without acknowledgement closes most of the window.
+#: The time after which the oldest frame without acknowledgement makes the window narrow.
 _PATIENCE = 0.08
 #: The frame intervals that the window covers after the shortest round trip.
 _SLACK = 2.2
@@ -251,7 +251,8 @@ class RateController:
         """The window while acknowledgements are late: the bytes on the way, with a short queue."""
         round_trip = 0.1 if self._round_trip is None else self._round_trip
         size = self._bit_rate / 8 * (round_trip + self._processing)
-        return max(size, min(self._bit_rate / 8 * _LATE_SECONDS, _LATE_BYTES))
+        size = max(size, min(self._bit_rate / 8 * _LATE_SECONDS, _LATE_BYTES))
+        return min(size, self._window)
 
     @property
     def _next_bytes(self) -> float:
