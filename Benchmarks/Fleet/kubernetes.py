@@ -150,8 +150,8 @@ def metrics_objects(host: str) -> list[dict]:
 class Service:
     """A program of the cluster, with its log."""
 
-    def __init__(self, folder: Path, *words: object) -> None:
-        self.name = Path(str(next(each for each in words if "nsenter" not in str(each) and "--" not in str(each)))).name
+    def __init__(self, name: str, folder: Path, *words: object) -> None:
+        self.name = name
         self._log = folder / f"{self.name}.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -205,7 +205,7 @@ class Machine(Node):
         }))
         (folder / "containerd.toml").write_text(
             CONTAINERD.format(folder=folder, pause=PAUSE, plugins=PLUGINS))
-        containerd = self._start("containerd", "--config", folder / "containerd.toml")
+        containerd = self._start("containerd", "containerd", "--config", folder / "containerd.toml")
         wait_until(lambda: containerd.check() or self._answers(), containerd.tail)
         for archive, names in zip(self._archives, ([PAUSE], IMAGES)):
             self._load(archive, names)
@@ -218,12 +218,12 @@ class Machine(Node):
             "makeIPTablesUtilChains": False, "failSwapOn": False, "oomScoreAdj": 0,
             "evictionHard": {"memory.available": "100Mi"}, "imageGCHighThresholdPercent": 100,
         }))
-        socket = "unix:///run/containerd/containerd.sock"
-        self._kubelet = self._start(
-            self._programs / "kubelet", f"--config={folder}/kubelet.yaml", f"--kubeconfig={self._kubeconfig}",
+        runtime = "unix:///run/containerd/containerd.sock"
+        self._start(
+            "kubelet", self._programs / "kubelet", f"--config={folder}/kubelet.yaml", f"--kubeconfig={self._kubeconfig}",
             f"--hostname-override={self.name}", f"--node-ip={self.host}", f"--root-dir={folder}/kubelet",
             f"--cert-dir={folder}/certificates", "--container-runtime=remote",
-            f"--container-runtime-endpoint={socket}", f"--image-service-endpoint={socket}",
+            f"--container-runtime-endpoint={runtime}", f"--image-service-endpoint={runtime}",
         )
         return self
 
@@ -256,8 +256,8 @@ class Machine(Node):
         for each in running & set(self.run(*ctr, "containers", "list", "--quiet", label).split()):
             self.run(*ctr, "tasks", "kill", "--signal", "SIGKILL", each)
 
-    def _start(self, *words: object) -> Service:
-        service = Service(Path(self._folder.name), *self.command, *words)
+    def _start(self, name: str, *words: object) -> Service:
+        service = Service(name, Path(self._folder.name), *self.command, *words)
         self._services.append(service)
         return service
 
@@ -344,7 +344,7 @@ class Kubernetes:
             etcd = stack.enter_context(Etcd())
 
             def start(name: str, *options: str) -> Service:
-                service = Service(folder, self._programs / name, f"--cert-dir={folder}/{name}", *options)
+                service = Service(name, folder, self._programs / name, f"--cert-dir={folder}/{name}", *options)
                 stack.callback(service.kill)
                 return service
 
@@ -436,7 +436,7 @@ is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the contain
         try:
             yield
         finally:
-            self.kubectl("delete", "--filename", "-", text=objects)
+            self.kubectl("delete", "--ignore-not-found", "--filename", "-", text=objects)
             server.shutdown()
             server.server_close()
 
