@@ -256,7 +256,7 @@ public final class FleetService: Service, CustomStringConvertible {
 
   // MARK: Quotas
 
-  /// The host's loopback interface: the start of the system, and the network namespace. `nil` without
+  /// The loopback interface: the boot ID of the system and the network namespace. `nil` without
   /// Linux's `/proc`.
   private static let loopback: String? = {
     guard let start = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id"),
