@@ -478,8 +478,8 @@ def overload(codecs: Path, frames: int, times: float = 2) -> list[list[str]]:
     ages = sorted(age for result in results for age in result.ages)
     return [[
         f"{count}, {count / capacity:.1f} times", f"{shown / sent:.0%}",
-        f"{ages[round(0.5 * (len(ages) - 1))] * 1e3:.0f} ms, "
-        f"{ages[round(0.99 * (len(ages) - 1))] * 1e3:.0f} ms",
+        ", ".join(f"{ages[round(share * (len(ages) - 1))] * 1e3:.0f} ms" if ages else "-"
+                  for share in (0.5, 0.99)),
         str(sum(result.disposable_dropped for result in results)),
         str(sum(result.others_dropped for result in results)),
         str(sum(result.key_frames_needed for result in results)),

@@ -36,9 +36,8 @@ public struct SessionOptions: Sendable, Hashable {
   ///   above which the server drops frames evenly. Refused under `DropPolicy.neverDrop`.
   public var maxFPS: Double?
   /// - `outputWindow` (count, optional, range: 1-64, default: `nil`): pictures that may be on their
-  ///   way back; beyond it the newest ones wait at the server, as many as `mailboxDepth`. Taking the
-  ///   outcome acknowledges its picture. `nil` leaves the limit to the transport's flow
-  ///   control.
+  ///   way back; beyond it the newest, as many as ``mailboxDepth``, wait at the server. Taking the
+  ///   outcome acknowledges its picture. `nil` leaves the limit to the transport's flow control.
   public var outputWindow: Int?
   /// - `framesInFlight` (count, optional, range: 1-64): the frames on their way to ask the server
   ///   for; on a long link the frame rate times the round trip and 100 ms. The server may grant
