@@ -105,7 +105,8 @@ class NameServer:
 
 
 class Metrics(http.server.BaseHTTPRequestHandler):
-    """Answers as prometheus-adapter does, with the loads of the pods at this moment."""
+    """Answers as prometheus-adapter does, with the loads of the pods at this moment instead of the mean demand of
+    half a minute, so the autoscaler reacts earlier."""
 
     pods: Callable[[], list[tuple[str, str]]]
 
@@ -253,7 +254,9 @@ class Machine(Node):
         ctr = ("ctr", "--namespace", "k8s.io")
         label = f'labels."io.kubernetes.container.name"=={NAME}'
         running = set(re.findall(r"^(\S+) +\d+ +RUNNING", self.run(*ctr, "tasks", "list"), re.MULTILINE))
-        for each in running & set(self.run(*ctr, "containers", "list", "--quiet", label).split()):
+        servers = running & set(self.run(*ctr, "containers", "list", "--quiet", label).split())
+        assert servers, f"{self.name} has no server"
+        for each in servers:
             self.run(*ctr, "tasks", "kill", "--signal", "SIGKILL", each)
 
     def _start(self, name: str, *words: object) -> Service:
@@ -386,7 +389,8 @@ class Kubernetes:
         replaced = ", ".join(f"{kind} {version}" for kind, version in VERSIONS.items())
         return f"""The machines run kubelets of Kubernetes {self.version}, built from Debian's source, with
 containerd; the objects are those of `deploy/kubernetes/sidelight.yaml` with older versions ({replaced}), {MACHINES} replicas,
-one compute thread, requests of 0.9 cores, higher limits on sessions and the image of `make packages`. An update
+one compute thread, requests of 0.9 cores and no limits of resources, higher limits on sessions, an autoscaler
+that follows the momentary load with a target of 0.1, and the image of `make packages`. An update
 is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the container. Resume keys are rotated by
 `kubectl apply` of the secret, and an annotation of the pods, at which kubelets look sooner."""
 
@@ -461,10 +465,11 @@ is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the contain
             pods = self.pods()
             counts = Counter(pods.values())
             if len(counts) == MACHINES:
-                break
+                return
             host = max(pods, key=lambda each: counts[pods[each]])
             self.kubectl("delete", "pods", "--field-selector", f"status.podIP={host}", "--timeout", "120s")
             wait_until(lambda: len(self.pods()) == MACHINES, self.log)
+        assert len(set(self.pods().values())) == MACHINES, f"the pods are not spread: {self.pods()}"
 
     def log(self) -> str:
         for each in [*self._services, *self.machines]:
