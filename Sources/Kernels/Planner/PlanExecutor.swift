@@ -6,7 +6,8 @@ import Synchronization
 /// bands, because bands shorten one frame but do not increase throughput.
 public final class PlanExecutor: Sendable {
   private let pool: BufferPool
-  private let compute: ComputePool
+  /// The threads that do the work; `nil` for the caller's.
+  private let compute: ComputePool?
   /// The division of passes, if it does not depend on the frames in flight.
   private let fixedBands: BandRunner?
   private let framesInFlight = Atomic<Int>(0)
@@ -24,9 +25,9 @@ public final class PlanExecutor: Sendable {
   ///
   /// - Parameters:
   ///   - pool: The pool of frames' buffers.
-  ///   - compute: The threads that do the work.
+  ///   - compute: The threads that do the work; `nil` for the caller's.
   ///   - fixedBands: The division of passes; `nil` divides the threads among the frames in flight.
-  package init(pool: BufferPool, compute: ComputePool, fixedBands: BandRunner?) {
+  package init(pool: BufferPool, compute: ComputePool?, fixedBands: BandRunner?) {
     self.pool = pool
     self.compute = compute
     self.fixedBands = fixedBands
@@ -146,9 +147,11 @@ public final class PlanExecutor: Sendable {
     defer { self.framesInFlight.subtract(1, ordering: .relaxed) }
     var runner =
       self.fixedBands
-      ?? BandRunner(maxBands: max(1, requested ?? self.compute.threadCount / inFlight))
+      ?? BandRunner(
+        maxBands: max(1, requested ?? (self.compute?.threadCount ?? 1) / inFlight))
     runner.meter = meter
-    return try await withTaskExecutorPreference(self.compute) { [runner] in
+    guard let compute = self.compute else { return try await body(runner) }
+    return try await withTaskExecutorPreference(compute) { [runner] in
       try await body(runner)
     }
   }
