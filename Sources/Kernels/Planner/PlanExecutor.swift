@@ -58,13 +58,28 @@ public final class PlanExecutor: Sendable {
     details: FrameDetails = FrameDetails(), bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
+    try await self.run(
+      plan, on: frame, keepsForeignResult: false, at: time, scene: scene, details: details,
+      bands: bands, observer: observer, meter: meter)
+  }
+
+  /// Runs a plan as ``run(_:on:at:scene:details:bands:observer:meter:)`` does.
+  ///
+  /// - Parameter keepsForeignResult: Whether the result of another process may stay in memory that it
+  ///   can change (``ForeignMemory``).
+  @concurrent
+  package func run(
+    _ plan: Plan, on frame: Frame, keepsForeignResult: Bool, at time: FrameTime,
+    scene: FrameScene?, details: FrameDetails, bands: Int?, observer: some PassObserver,
+    meter: WorkMeter?
+  ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     precondition(plan.refusal == nil, "the plan was refused")
     guard !plan.isIdentity else { return frame }
     let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(
         plan: plan, time: time, scene: scene ?? plan.scene(ofPicture: frame), details: details,
-        pool: self.pool, bands: bands)
+        pool: self.pool, bands: bands, keepsForeignResult: keepsForeignResult)
       return try await run(on: Raster(frame), into: nil, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
@@ -166,6 +181,7 @@ struct PlanRun: Sendable {
   /// The pool of pictures between passes.
   let pool: BufferPool
   let bands: BandRunner
+  var keepsForeignResult = false
 
   /// Runs the passes, in order, on the task's preferred executor. `@concurrent` puts the first pass
   /// there too; a function that inherits its caller's isolation would start it on the caller's
@@ -260,6 +276,9 @@ struct PlanRun: Sendable {
     if self.isReadOnce(after: index),
       steps[next].pass is any RemotePass || steps[next].pass.description.kind == .pointwise
     {
+      return result
+    }
+    if next == steps.count, self.keepsForeignResult, result.foreignMemory?.isScarce == false {
       return result
     }
     pass.countCopy()
