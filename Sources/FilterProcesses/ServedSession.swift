@@ -156,8 +156,8 @@ extension Sidelight_V1_ProcessMessage.Face {
   fileprivate init(_ face: DetectedFace) {
     self.init()
     self.confidence = face.confidence
-    guard let landmarks = face.landmarks ?? (face.roll == 0 ? nil : CanonicalFace.landmarks(of: face))
-    else {
+    let implied = face.roll == 0 ? nil : CanonicalFace.landmarks(of: face)
+    guard let landmarks = face.landmarks ?? implied else {
       (self.width, self.height) = CanonicalFace.boxSize(of: face)
       self.x = face.center.x - self.width / 2
       self.y = face.center.y - self.height / 2
