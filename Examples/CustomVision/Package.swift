@@ -24,6 +24,7 @@ let package = Package(
       name: "CustomVision",
       dependencies: [
         .product(name: "SidelightServer", package: "sidelight"),
+        .product(name: "SidelightFilterProcesses", package: "sidelight"),
         .product(name: "SidelightVision", package: "sidelight"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Logging", package: "swift-log"),

@@ -16,7 +16,7 @@ import Synchronization
 /// first use on. Another run of the process gets other memory.
 final class FilterMemory: @unchecked Sendable {  // a block has one owner at a time
   /// A part of the memory. It is free again when the last reference is released.
-  final class Block: Sendable {
+  final class Block: ForeignMemory {
     let memory: FilterMemory
     let range: Range<Int>
 
@@ -28,6 +28,8 @@ final class FilterMemory: @unchecked Sendable {  // a block has one owner at a t
     deinit {
       self.memory.free(self.range)
     }
+
+    var isScarce: Bool { self.memory.isScarce }
 
     /// The bytes, for a picture.
     var buffer: PixelBuffer {
@@ -65,6 +67,13 @@ final class FilterMemory: @unchecked Sendable {  // a block has one owner at a t
   deinit {
     munmap(self.base, Self.byteCount)
     close(self.descriptor)
+  }
+
+  /// Whether more than a quarter of the memory is in use.
+  fileprivate var isScarce: Bool {
+    self.freeRanges.withLock { ranges in
+      ranges.reduce(0) { $0 + $1.count } < Self.byteCount / 4 * 3
+    }
   }
 
   /// Returns a block for a picture, with undefined contents.

@@ -48,6 +48,10 @@ struct FilterOffer: Sendable, Hashable {
   let result: Result
   /// Whether frames depend on earlier frames.
   let isStateful: Bool
+  /// Whether the process writes all samples of new pictures and mattes.
+  let fillsOutput: Bool
+  /// Whether a new picture shows everything where the input shows it.
+  let keepsPositions: Bool
 
   var name: String { self.description.name }
 
@@ -97,6 +101,8 @@ struct FilterOffer: Sendable, Hashable {
     case .UNRECOGNIZED(let value): throw invalid("kind \(value) is not known")
     }
     self.isStateful = wire.isStateful
+    self.fillsOutput = wire.fillsOutput
+    self.keepsPositions = wire.keepsPositions
     guard self.result.isFilter || filter.parameters.isEmpty else {
       throw invalid("mattes and face finders have no parameters")
     }

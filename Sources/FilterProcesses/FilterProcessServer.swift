@@ -2,11 +2,13 @@ import CFilterProcess
 import Foundation
 import GRPCCore
 public import SidelightKernels
+public import SidelightScene
 import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
-/// A filter process in Swift: it serves filters of a catalogue to the server that has started it.
+/// A filter process in Swift: it serves filters of a catalogue, mattes and a face finder to the
+/// server that has started it.
 ///
 /// ```swift
 /// var catalogue = FilterCatalogue.builtIn
@@ -14,17 +16,11 @@ import SwiftProtobuf
 /// try await FilterProcessServer(catalogue, filters: ["emboss"]).run()
 /// ```
 public struct FilterProcessServer: Sendable {
-  private struct Session {
-    var filter: String
-    var parameters: [String: ParameterValue]
-    /// The pipeline of the parameters, and its plan for the last geometry.
-    var pipeline: ResolvedPipeline
-    var plan: Plan?
-  }
-
   private let catalogue: FilterCatalogue
   private let filters: [String]
   private let format: SidelightKernels.PixelFormat
+  private let mattes: [String: @Sendable () -> any MatteSource]
+  private let faceFinder: (name: String, make: @Sendable () -> any FaceFinder)?
 
   /// Creates a filter process.
   ///
@@ -32,13 +28,20 @@ public struct FilterProcessServer: Sendable {
   ///   - catalogue: The filters.
   ///   - filters: The names of the filters to serve. They return pictures of the input's size.
   ///   - format: The format of pictures: any except `rgba8`.
+  ///   - mattes: The sources of mattes, by the name that background filters use.
+  ///   - faceFinder: The finder for all filters that need faces, and its name; `nil` keeps the
+  ///     host's.
   public init(
     _ catalogue: FilterCatalogue, filters: [String],
-    format: SidelightKernels.PixelFormat = .bgra8
+    format: SidelightKernels.PixelFormat = .bgra8,
+    mattes: [String: @Sendable () -> any MatteSource] = [:],
+    faceFinder: (name: String, make: @Sendable () -> any FaceFinder)? = nil
   ) {
     self.catalogue = catalogue
     self.filters = filters
     self.format = format
+    self.mattes = mattes
+    self.faceFinder = faceFinder
   }
 
   /// Whether a host has started this program.
@@ -98,6 +101,30 @@ public struct FilterProcessServer: Sendable {
         .with {
           $0.filter = Sidelight_V1_FilterDescription(description)
           $0.format = Sidelight_V1_PixelFormat(self.format)
+          // Filters that read more than one pixel cannot write into their input.
+          guard description.reach != .pixel else { return }
+          $0.output = Sidelight_V1_OutputSize()
+          $0.fillsOutput = true
+          $0.keepsPositions = true
+        })
+    }
+    for name in self.mattes.keys.sorted() {
+      hello.filters.append(
+        .with {
+          $0.filter.name = name
+          $0.filter.summary = "A matte."
+          $0.kind = .matte
+          $0.format = Sidelight_V1_PixelFormat(ServedMatte.format)
+          $0.fillsOutput = true
+        })
+    }
+    if let faceFinder {
+      hello.filters.append(
+        .with {
+          $0.filter.name = faceFinder.name
+          $0.filter.summary = "Finds faces."
+          $0.kind = .faces
+          $0.format = Sidelight_V1_PixelFormat(ServedFaceFinder.format(of: faceFinder.make()))
         })
     }
     return hello
@@ -109,13 +136,13 @@ public struct FilterProcessServer: Sendable {
   ) async throws {
     let compute = ComputePool()
     defer { compute.shutdown() }
-    let executor = PlanExecutor(pool: BufferPool(), compute: compute)
-    var sessions: [UInt64: Session] = [:]
+    let executors = ServedExecutors(compute)
+    var sessions: [UInt64: any ServedSession] = [:]
     for try await message in messages {
       switch message.kind {
       case .openSession(let open)?:
         do {
-          sessions[open.session] = try self.session(open)
+          sessions[open.session] = try self.session(open, executors)
           answer(.with { $0.opened.session = open.session })
         } catch {
           answer(
@@ -127,23 +154,25 @@ public struct FilterProcessServer: Sendable {
       case .frame(let frame)?:
         guard var session = sessions[frame.session] else { continue }
         let start = ContinuousClock.now
-        var failure: String?
+        let result: Result<Sidelight_V1_ProcessMessage.Result, any Error>
         do {
-          try await self.filter(frame, &session, executor, memory)
+          result = .success(try await session.answer(frame, in: memory))
         } catch {
-          failure = "\(error)"
+          result = .failure(error)
         }
         sessions[frame.session] = session
         let elapsed = UInt64(max(0, (ContinuousClock.now - start) / .microseconds(1)))
         answer(
           .with {
-            if let failure {
-              $0.failed.frame = frame.frame
-              $0.failed.message = failure
-              $0.failed.processUs = elapsed
-            } else {
+            switch result {
+            case .success(let result):
+              $0.result = result
               $0.result.frame = frame.frame
               $0.result.processUs = elapsed
+            case .failure(let error):
+              $0.failed.frame = frame.frame
+              $0.failed.message = "\(error)"
+              $0.failed.processUs = elapsed
             }
           })
       case .closeSession(let close)?: sessions[close.session] = nil
@@ -153,44 +182,12 @@ public struct FilterProcessServer: Sendable {
   }
 
   private func session(
-    _ open: Sidelight_V1_HostMessage.OpenSession
-  ) throws -> Session {
-    let parameters = try open.parameters.mapValues { try ParameterValue($0) }
-    return Session(
-      filter: open.filter, parameters: parameters,
-      pipeline: try self.catalogue.resolve([.filter(open.filter, parameters)]))
-  }
-
-  private func filter(
-    _ message: Sidelight_V1_HostMessage.Frame, _ session: inout Session, _ executor: PlanExecutor,
-    _ memory: PixelBuffer
-  ) async throws {
-    if message.hasParameters {
-      session.parameters = try message.parameters.values.mapValues { try ParameterValue($0) }
-      session.pipeline = try self.catalogue.resolve([.filter(session.filter, session.parameters)])
-      session.plan = nil
+    _ open: Sidelight_V1_HostMessage.OpenSession, _ executors: ServedExecutors
+  ) throws -> any ServedSession {
+    if let makeMatte = self.mattes[open.filter] { return ServedMatte(source: makeMatte()) }
+    if let faceFinder, faceFinder.name == open.filter {
+      return ServedFaceFinder(faceFinder.make())
     }
-    let layout = try FrameLayout(
-      format: self.format,
-      size: FrameSize(width: Int(message.input.width), height: Int(message.input.height)),
-      planes: message.input.planes.map {
-        PlaneLayout(offset: Int($0.offset), stride: Int($0.stride))
-      }, available: memory.byteCount)
-    let frame = Frame(
-      layout: layout, color: ColorDescription(message.color),
-      orientation: try Orientation(message.orientation), buffer: memory)
-    let plan: Plan
-    if let known = session.plan, known.input == frame.geometry {
-      plan = known
-    } else {
-      plan = session.pipeline.plan(for: frame.geometry)
-      session.plan = plan
-    }
-    guard plan.output == frame.geometry else {
-      throw FilterProcessError("filters that change the size cannot be served")
-    }
-    try await executor.run(
-      plan, on: frame, into: MutableFrame(layout: layout, color: frame.color, buffer: memory),
-      at: FrameTime(index: message.index, arrival: .nanoseconds(message.arrivalTimeNs)))
+    return try ServedFilter(open, self.format, in: self.catalogue, executors)
   }
 }

@@ -79,7 +79,7 @@ struct PictureExchange: Sendable {
       let layout = try FrameLayout(aligned: .gray8, size: output)
       let block = try connection.memory.allocate(layout.byteCount)
       // Samples that the process does not write must not show another picture.
-      block.buffer.clear()
+      if !self.filter.offer.fillsOutput { block.buffer.clear() }
       message.output = .init(layout, in: block)
       blocks.append(block)
       samples = Frame(layout: layout, buffer: block.buffer)

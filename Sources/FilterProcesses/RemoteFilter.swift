@@ -15,7 +15,7 @@ struct RemoteFilter: WarpingFilter {
 
   /// A new picture may show everything elsewhere.
   var warps: Bool {
-    if case .picture = self.offer.result { true } else { false }
+    if case .picture = self.offer.result { !self.offer.keepsPositions } else { false }
   }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
@@ -211,7 +211,7 @@ struct ProcessPass: RemotePass {
     if case .picture = self.filter.offer.result {
       let block = try connection.memory.allocate(layout.byteCount)
       // Samples that the filter does not write must not show another frame.
-      block.buffer.clear()
+      if !self.filter.offer.fillsOutput { block.buffer.clear() }
       output = block
     }
     var frame = Sidelight_V1_HostMessage.Frame()

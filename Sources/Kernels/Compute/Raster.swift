@@ -72,6 +72,9 @@ package struct Raster: Sendable {
       layout: self.layout, color: color, orientation: .upright, buffer: self.buffer)
   }
 
+  /// The owner of memory that another process may change, if it is such memory.
+  var foreignMemory: (any ForeignMemory)? { self.buffer.origin as? any ForeignMemory }
+
   /// Returns the samples as a frame.
   ///
   /// - Precondition: The samples are bytes.

@@ -44,8 +44,23 @@ public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame write
     unsafe self.release(self.bytes)
   }
 
+  /// Returns the first bytes, with the same origin.
+  package func prefix(_ byteCount: Int) -> PixelBuffer {
+    unsafe PixelBuffer(
+      UnsafeMutableRawBufferPointer(rebasing: self.bytes[..<byteCount]), of: self.origin ?? self)
+  }
+
   /// The number of bytes. The pool rounds up: this can exceed the size of a layout.
   public var byteCount: Int { unsafe self.bytes.count }
+}
+
+/// The owner of memory that another process may change at any time, as an origin of pixels.
+///
+/// Every byte may be read once, as data. The memory is limited, so its readers must not wait for
+/// peers while it is scarce.
+package protocol ForeignMemory: Sendable {
+  /// Whether much of the memory is in use.
+  var isScarce: Bool { get }
 }
 
 /// Mapped pages of the system, for large buffers with a long life that callers create and release

@@ -96,6 +96,9 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// Whether frames are returned unchanged, byte for byte.
   public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
 
+  /// Whether another process writes the results.
+  package var hasForeignResult: Bool { self.steps.last?.pass is any RemotePass }
+
   /// Whether a stage hides a part of every frame.
   package var protects: Bool { self.sceneStages.contains(where: \.protects) }
 

@@ -6,7 +6,8 @@ import Synchronization
 /// bands, because bands shorten one frame but do not increase throughput.
 public final class PlanExecutor: Sendable {
   private let pool: BufferPool
-  private let compute: ComputePool
+  /// The threads that do the work; `nil` for the caller's.
+  private let compute: ComputePool?
   /// The division of passes, if it does not depend on the frames in flight.
   private let fixedBands: BandRunner?
   private let framesInFlight = Atomic<Int>(0)
@@ -24,9 +25,9 @@ public final class PlanExecutor: Sendable {
   ///
   /// - Parameters:
   ///   - pool: The pool of frames' buffers.
-  ///   - compute: The threads that do the work.
+  ///   - compute: The threads that do the work; `nil` for the caller's.
   ///   - fixedBands: The division of passes; `nil` divides the threads among the frames in flight.
-  package init(pool: BufferPool, compute: ComputePool, fixedBands: BandRunner?) {
+  package init(pool: BufferPool, compute: ComputePool?, fixedBands: BandRunner?) {
     self.pool = pool
     self.compute = compute
     self.fixedBands = fixedBands
@@ -57,13 +58,28 @@ public final class PlanExecutor: Sendable {
     details: FrameDetails = FrameDetails(), bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
+    try await self.run(
+      plan, on: frame, keepsForeignResult: false, at: time, scene: scene, details: details,
+      bands: bands, observer: observer, meter: meter)
+  }
+
+  /// Runs a plan as ``run(_:on:at:scene:details:bands:observer:meter:)`` does.
+  ///
+  /// - Parameter keepsForeignResult: Whether the result of another process may stay in memory that it
+  ///   can change (``ForeignMemory``).
+  @concurrent
+  package func run(
+    _ plan: Plan, on frame: Frame, keepsForeignResult: Bool, at time: FrameTime,
+    scene: FrameScene?, details: FrameDetails, bands: Int?, observer: some PassObserver,
+    meter: WorkMeter?
+  ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     precondition(plan.refusal == nil, "the plan was refused")
     guard !plan.isIdentity else { return frame }
     let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(
         plan: plan, time: time, scene: scene ?? plan.scene(ofPicture: frame), details: details,
-        pool: self.pool, bands: bands)
+        pool: self.pool, bands: bands, keepsForeignResult: keepsForeignResult)
       return try await run(on: Raster(frame), into: nil, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
@@ -146,9 +162,11 @@ public final class PlanExecutor: Sendable {
     defer { self.framesInFlight.subtract(1, ordering: .relaxed) }
     var runner =
       self.fixedBands
-      ?? BandRunner(maxBands: max(1, requested ?? self.compute.threadCount / inFlight))
+      ?? BandRunner(
+        maxBands: max(1, requested ?? (self.compute?.threadCount ?? 1) / inFlight))
     runner.meter = meter
-    return try await withTaskExecutorPreference(self.compute) { [runner] in
+    guard let compute = self.compute else { return try await body(runner) }
+    return try await withTaskExecutorPreference(compute) { [runner] in
       try await body(runner)
     }
   }
@@ -163,6 +181,7 @@ struct PlanRun: Sendable {
   /// The pool of pictures between passes.
   let pool: BufferPool
   let bands: BandRunner
+  var keepsForeignResult = false
 
   /// Runs the passes, in order, on the task's preferred executor. `@concurrent` puts the first pass
   /// there too; a function that inherits its caller's isolation would start it on the caller's
@@ -257,6 +276,9 @@ struct PlanRun: Sendable {
     if self.isReadOnce(after: index),
       steps[next].pass is any RemotePass || steps[next].pass.description.kind == .pointwise
     {
+      return result
+    }
+    if next == steps.count, self.keepsForeignResult, result.foreignMemory?.isScarce == false {
       return result
     }
     pass.countCopy()

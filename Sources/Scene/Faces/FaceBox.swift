@@ -131,4 +131,23 @@ package enum CanonicalFace {
       center: center, size: (width / 0.88 + height / 1.02) / 2, roll: roll,
       rollTolerance: rollTolerance, confidence: confidence)
   }
+
+  /// Returns the size of the box from the hairline to the chin and from cheek to cheek.
+  package static func boxSize(of face: DetectedFace) -> (width: Double, height: Double) {
+    (0.88 * face.size, 1.02 * face.size)
+  }
+
+  /// Returns the landmarks that an average face in the canonical box has.
+  package static func landmarks(of face: DetectedFace) -> FaceLandmarks {
+    func point(_ place: PicturePoint, right: Double = 0) -> PicturePoint {
+      let x = (place.x + right - 0.5) * face.size
+      let y = (place.y - 0.5) * face.size
+      return PicturePoint(
+        x: face.center.x + x * cos(face.roll) - y * sin(face.roll),
+        y: face.center.y + x * sin(face.roll) + y * cos(face.roll))
+    }
+    return FaceLandmarks(
+      leftEye: point(self.eyes, right: -self.eyeDistance / 2),
+      rightEye: point(self.eyes, right: self.eyeDistance / 2), mouth: point(self.mouth))
+  }
 }

@@ -1,6 +1,7 @@
 import SidelightCodecs
 import SidelightKernels
 import SidelightScene
+import SidelightTransport
 import SidelightWire
 import Synchronization
 
@@ -78,6 +79,14 @@ struct PlanRunner: Sendable {
 
     let keepsSamples = compiled.output.keepsSamples
     guard compiled.delivery.coding.isCompressed || keepsSamples else {
+      if transition == nil, self.maySendForeignResult(of: compiled.plan, frame) {
+        let result = try await executor.run(
+          compiled.plan, on: input, keepsForeignResult: true, at: time, scene: scene.later,
+          details: details, bands: bands, observer: observer, meter: meter)
+        let picture = try OutgoingPicture(
+          sending: result.shown(compiled.delivery.orientation), outcome: outcome)
+        return (picture, TransitionWork.Report())
+      }
       // The last pass writes into the outgoing message, or into the client's slot.
       let picture = try OutgoingPicture(
         shapedAs: compiled.plan.output, orientation: compiled.delivery.orientation,
@@ -127,6 +136,19 @@ struct PlanRunner: Sendable {
       if transition != nil { expired.transition = report }
       throw expired
     }
+  }
+
+  /// Whether a result may be sent from memory that another process can change meanwhile. Only the
+  /// sender of the frame sees it, so that process damages its own results.
+  private func maySendForeignResult(of plan: Plan, _ frame: IncomingFrame) -> Bool {
+    guard plan.hasForeignResult,
+      let packed = try? FrameLayout(packed: plan.output.format, size: plan.output.size),
+      PixelBuffer.isTransportable(packed.byteCount),
+      let aligned = try? FrameLayout(aligned: plan.output.format, size: plan.output.size)
+    else { return false }
+    return packed == aligned && !plan.protects && !frame.activePipeline.isOverride
+      && frame.composition == nil && self.resolver.ring(for: frame) == nil
+      && !self.resolver.sharesResults
   }
 
   /// Returns the pixels that all steps of a frame read.

@@ -33,16 +33,22 @@ extension PixelBuffer {
     self.init(buffer.bytes, of: buffer)
   }
 
+  /// Whether buffers of a size are large enough to be sent without copying them.
+  package static func isTransportable(_ byteCount: Int) -> Bool {
+    byteCount >= FramedMessage.minStoredByteCount
+  }
+
   /// Whether the transport sends the bytes without copying them. Small buffers are copied, and so
   /// are buffers that would keep much other memory alive.
   package var isTransportable: Bool { self.transportBytes != nil }
 
   /// The same bytes, if the transport can send them without copying and that is worthwhile.
   package var transportBytes: ByteBuffer? {
-    guard self.byteCount >= FramedMessage.minStoredByteCount else { return nil }
+    guard Self.isTransportable(self.byteCount) else { return nil }
     return switch self.origin {
     case let writable as WritableByteBuffer: writable.buffer
     case let received as ReceivedBytes: received.transportBytes
+    case is any ForeignMemory: LentPixels.buffer(of: self)
     default: nil
     }
   }

@@ -691,6 +691,20 @@ package nonisolated struct Sidelight_V1_FilterOffer: @unchecked Sendable {
     set {_uniqueStorage()._everyNth = newValue}
   }
 
+  /// Whether the process always writes all samples of `Frame.output` before a result. The host clears
+  /// them otherwise.
+  package var fillsOutput: Bool {
+    get {_storage._fillsOutput}
+    set {_uniqueStorage()._fillsOutput = newValue}
+  }
+
+  /// Whether a new picture shows everything where the input shows it. Filters that look for faces may
+  /// come later in the pipeline then, as after a filter that changes the input.
+  package var keepsPositions: Bool {
+    get {_storage._keepsPositions}
+    set {_uniqueStorage()._keepsPositions = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1652,7 +1666,7 @@ nonisolated extension Sidelight_V1_HostMessage.Parameters: SwiftProtobuf.Message
 
 nonisolated extension Sidelight_V1_FilterOffer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FilterOffer"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}filter\0\u{1}kind\0\u{1}format\0\u{1}output\0\u{3}is_stateful\0\u{3}every_nth\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}filter\0\u{1}kind\0\u{1}format\0\u{1}output\0\u{3}is_stateful\0\u{3}every_nth\0\u{3}fills_output\0\u{3}keeps_positions\0")
 
   fileprivate class _StorageClass {
     var _filter: Sidelight_V1_FilterDescription? = nil
@@ -1661,6 +1675,8 @@ nonisolated extension Sidelight_V1_FilterOffer: SwiftProtobuf.Message, SwiftProt
     var _output: Sidelight_V1_OutputSize? = nil
     var _isStateful: Bool = false
     var _everyNth: UInt32 = 0
+    var _fillsOutput: Bool = false
+    var _keepsPositions: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1677,6 +1693,8 @@ nonisolated extension Sidelight_V1_FilterOffer: SwiftProtobuf.Message, SwiftProt
       _output = source._output
       _isStateful = source._isStateful
       _everyNth = source._everyNth
+      _fillsOutput = source._fillsOutput
+      _keepsPositions = source._keepsPositions
     }
   }
 
@@ -1701,6 +1719,8 @@ nonisolated extension Sidelight_V1_FilterOffer: SwiftProtobuf.Message, SwiftProt
         case 4: try { try decoder.decodeSingularMessageField(value: &_storage._output) }()
         case 5: try { try decoder.decodeSingularBoolField(value: &_storage._isStateful) }()
         case 6: try { try decoder.decodeSingularUInt32Field(value: &_storage._everyNth) }()
+        case 7: try { try decoder.decodeSingularBoolField(value: &_storage._fillsOutput) }()
+        case 8: try { try decoder.decodeSingularBoolField(value: &_storage._keepsPositions) }()
         default: break
         }
       }
@@ -1731,6 +1751,12 @@ nonisolated extension Sidelight_V1_FilterOffer: SwiftProtobuf.Message, SwiftProt
       if _storage._everyNth != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._everyNth, fieldNumber: 6)
       }
+      if _storage._fillsOutput != false {
+        try visitor.visitSingularBoolField(value: _storage._fillsOutput, fieldNumber: 7)
+      }
+      if _storage._keepsPositions != false {
+        try visitor.visitSingularBoolField(value: _storage._keepsPositions, fieldNumber: 8)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1746,6 +1772,8 @@ nonisolated extension Sidelight_V1_FilterOffer: SwiftProtobuf.Message, SwiftProt
         if _storage._output != rhs_storage._output {return false}
         if _storage._isStateful != rhs_storage._isStateful {return false}
         if _storage._everyNth != rhs_storage._everyNth {return false}
+        if _storage._fillsOutput != rhs_storage._fillsOutput {return false}
+        if _storage._keepsPositions != rhs_storage._keepsPositions {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -167,9 +167,40 @@ def test_custom_filters_combine_with_built_in_ones(custom, colors):
     ]
 
 
-def test_a_custom_finder_follows_a_marker():
+@contextlib.contextmanager
+def vision_server(is_process: bool):
+    """A client of a server with the finder and the matte of CustomVision."""
+    if not is_process:
+        with example_server("CustomVision") as stub:
+            yield stub
+        return
+    with (
+        Server("--filter-process", program("CustomVision")) as server,
+        grpc.insecure_channel(server.addresses["unix"]) as channel,
+    ):
+        yield service.FrameFilterStub(channel)
+
+
+IN_PROCESS = pytest.mark.parametrize("is_process", [False, True], ids=["server", "process"])
+
+
+@IN_PROCESS
+def test_a_custom_matte_separates_what_is_dark(is_process):
+    colors = np.full((180, 320, 3), 220, dtype=np.uint8)
+    colors[:, :160] = 60
+    name = "virtualBackground(matte: dark, protect: false, lightWrap: 0, backgroundColor: #ff0000)"
+    with vision_server(is_process) as stub, Session(stub, pipeline_text=name) as session:
+        session.send_frame(images.rgb_image(colors))
+        result = images.rgb(session.receive_until("frame").image).astype(int)
+        session.finish()
+    assert abs(result[:, :120] - 60).max() < 4
+    assert abs(result[:, 200:] - [255, 0, 0]).max() < 4
+
+
+@IN_PROCESS
+def test_a_custom_finder_follows_a_marker(is_process):
     side, size = 60, (360, 640)
-    with example_server("CustomVision") as stub:
+    with vision_server(is_process) as stub:
         wanted = pipeline(("faceDetection", {"everyNth": 1}))
         with Session(stub, pipeline=wanted, analysis_only=True) as session:
             for frame in range(10):

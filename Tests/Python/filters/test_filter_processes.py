@@ -236,6 +236,26 @@ def test_a_picture_that_was_returned_no_longer_changes_for_later_stages(stub):
         assert set(np.unique(filtered(session, gray))) <= {25, 26}
 
 
+@pytest.mark.parametrize(("width", "copies"), [(640, 1), (641, 2)])
+def test_a_result_without_padding_is_sent_from_the_memory_of_the_process(
+    environment, width, copies
+):
+    gray = flat("GRAY8", width, 360, 60)
+    with (
+        Server(
+            "--filter-process", PEER, "--admin", "127.0.0.1:0", environment=environment
+        ) as host,
+        connect(host.addresses["unix"]) as channel,
+        Session(service.FrameFilterStub(channel), pipeline_text="tally") as session,
+    ):
+        for number in range(1, 4):
+            assert np.unique(filtered(session, gray)).tolist() == [number]
+        with urllib.request.urlopen(f"http://{host.addresses['admin']}/metrics") as answer:
+            text = answer.read().decode()
+    [counted] = re.findall(r"^sidelight_filter_process_copies_total{.*} (\d+)", text, re.MULTILINE)
+    assert int(counted) == 3 * copies
+
+
 def test_a_process_never_sees_what_an_earlier_stage_covers(stub, vision):
     portrait = np.asarray(Image.open(PORTRAIT).convert("RGB"))
     height, width = portrait.shape[:2]

@@ -1,5 +1,6 @@
 import Logging
 import ServiceLifecycle
+import SidelightFilterProcesses
 import SidelightServer
 import SidelightVision
 
@@ -7,10 +8,18 @@ import SidelightVision
 ///
 ///     CustomVision [ADDRESS]     default: 127.0.0.1:50051
 ///
-/// It works without OpenCV. Pipelines name the matte: `backgroundBlur(matte: dark)`.
+/// It works without OpenCV. Pipelines name the matte: `backgroundBlur(matte: dark)`. The same program
+/// serves both to another server, in a process of its own:
+///
+///     sidelight serve --filter-process CustomVision
 @main
 struct CustomVision {
   static func main() async throws {
+    let process = FilterProcessServer(
+      .builtIn, filters: [], mattes: ["dark": { DarkMatte() }],
+      faceFinder: ("marker", { MarkerFinder() }))
+    guard !process.hasHost else { return try await process.run() }
+
     var configuration = ServerConfiguration()
     if let address = CommandLine.arguments.dropFirst().first {
       configuration.addresses = [try Address(address)]

@@ -45,6 +45,9 @@ struct FrameResolver: Sendable {
     frame.message.image.isInSlot ? self.ring : nil
   }
 
+  /// Whether results are read by compositions or named outputs too.
+  var sharesResults: Bool { !self.outputs.isEmpty || self.handle.results.isRead }
+
   // MARK: Dropped frames
 
   /// Drops a frame that did not reach the mailbox.

@@ -94,6 +94,30 @@ struct OutgoingPicture: Sendable {
       layout: layout, color: geometry.color, orientation: orientation, buffer: self.memory)
   }
 
+  /// Sends the samples of a frame from their memory, or a copy if the transport cannot.
+  ///
+  /// - Parameter outcome: The message without the picture.
+  /// - Throws: `FrameLayoutError` for a size that no frame can have.
+  init(sending frame: Frame, outcome: Sidelight_V1_FilteredFrame) throws {
+    var outcome = outcome
+    outcome.image = Sidelight_V1_Image()
+    outcome.image.describe(frame.geometry, orientation: frame.orientation)
+    let layout = try FrameLayout(packed: frame.format, size: frame.size)
+    if layout == frame.layout,
+      let envelope = try PixelEnvelope.outcome(
+        outcome, passing: frame.buffer.prefix(layout.byteCount))
+    {
+      (self.content, self.memory) = (.picture(envelope), frame.buffer)
+    } else {
+      let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: layout.byteCount)
+      (self.content, self.memory) = (.picture(envelope), envelope.pixels)
+      frame.copyPacked(into: envelope.pixels)
+    }
+    self.layout = nil
+    self.byteCount = layout.byteCount
+    self.samples = nil
+  }
+
   /// Copies a compressed picture into a message. Its length is known only once it is encoded, so it
   /// cannot be encoded in place; it is a tenth of its samples or less.
   ///

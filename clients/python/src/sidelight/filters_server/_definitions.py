@@ -279,6 +279,7 @@ def _decorator(
             output=None if returns_none or kind in ("analysis", "face finder") else output,
             is_stateful=inspect.isclass(target),
             every_nth=every_nth,
+            fills_output=True,
         )
         define(
             Definition(

@@ -16,20 +16,24 @@ FILTER_KIND_PICTURE: FilterKind
 FILTER_KIND_UNSPECIFIED: FilterKind
 
 class FilterOffer(_message.Message):
-    __slots__ = ["every_nth", "filter", "format", "is_stateful", "kind", "output"]
+    __slots__ = ["every_nth", "fills_output", "filter", "format", "is_stateful", "keeps_positions", "kind", "output"]
     EVERY_NTH_FIELD_NUMBER: _ClassVar[int]
+    FILLS_OUTPUT_FIELD_NUMBER: _ClassVar[int]
     FILTER_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     IS_STATEFUL_FIELD_NUMBER: _ClassVar[int]
+    KEEPS_POSITIONS_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
     every_nth: int
+    fills_output: bool
     filter: _catalogue_pb2.FilterDescription
     format: _image_pb2.PixelFormat
     is_stateful: bool
+    keeps_positions: bool
     kind: FilterKind
     output: OutputSize
-    def __init__(self, filter: _Optional[_Union[_catalogue_pb2.FilterDescription, _Mapping[str, object]]] = ..., kind: _Optional[_Union[FilterKind, str]] = ..., format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., output: _Optional[_Union[OutputSize, _Mapping[str, object]]] = ..., is_stateful: bool = ..., every_nth: _Optional[int] = ...) -> None: ...
+    def __init__(self, filter: _Optional[_Union[_catalogue_pb2.FilterDescription, _Mapping[str, object]]] = ..., kind: _Optional[_Union[FilterKind, str]] = ..., format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., output: _Optional[_Union[OutputSize, _Mapping[str, object]]] = ..., is_stateful: bool = ..., every_nth: _Optional[int] = ..., fills_output: bool = ..., keeps_positions: bool = ...) -> None: ...
 
 class HostMessage(_message.Message):
     __slots__ = ["cancel", "close_session", "frame", "open_session", "welcome"]
