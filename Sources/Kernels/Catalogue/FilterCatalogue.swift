@@ -127,11 +127,3 @@ public struct FilterCatalogue: Sendable {
     self.entries[Spelling.canonicalFilter(name)]
   }
 }
-
-extension FilterCatalogue {
-  /// Adds the filters of this module. They replace filters of the same names.
-  package mutating func registerPixelFilters() {
-    for type in Self.filterTypes { self.register(type) }
-    for effect in PhotoEffect.all { self.register(effect) }
-  }
-}
