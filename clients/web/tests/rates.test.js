@@ -64,6 +64,27 @@ test("a quiet scene is not evidence that the link carries more", () => {
   assert.ok([...quiet][0] < 10_000_000);
 });
 
+test("results that take their own time on the way back do not close the window", () => {
+  const stream = new SimulatedStream(() => 10e6, { processing: () => 0.025, jitter: 0.02 });
+  const frames = stream.run(new RateController({ ...WIDE, bitrate: 8_000_000 }), 20);
+  assert.ok(mean(rates(frames.filter(({ captured }) => captured > 8))) >= 0.95 * 8e6);
+});
+
+test("late acknowledgements never widen the window", () => {
+  const [onTime, late] = [0, 1 / 60].map((interval) => {
+    const controller = new RateController({ ...SMALL, bitrate: 1_000_000, framerate: 60 });
+    controller.sent(1, 2083, 0);
+    controller.acknowledged(1, 0.03);
+    let sequence = 1;
+    for (let frame = 0; frame < 100; frame += 1) {
+      const now = 0.04 + frame * interval;
+      if (controller.maySend(now)) controller.sent(sequence += 1, 2083, now);
+    }
+    return sequence;
+  });
+  assert.ok(late <= onTime);
+});
+
 test("key frames do not lower the bit rate", () => {
   const frames = new SimulatedStream(() => 5e6, { keyFrameInterval: 60 })
     .run(new RateController(SMALL), 30);

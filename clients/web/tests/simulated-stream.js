@@ -16,10 +16,15 @@ export class SimulatedStream {
   /**
    * `rate` returns the link's bits per second at a time, `activity` the part of its bit rate that
    * the encoder uses; `roundTrip` is the time of an empty packet there and back in seconds, `loss`
-   * the part of the packets that is lost, `keyFrameInterval` in frames.
+   * the part of the packets that is lost, `keyFrameInterval` in frames. `processing` returns the
+   * seconds that the receiver processes a frame sent at a time, which acknowledgements report, and
+   * `jitter` is the longest additional time of an acknowledgement.
    */
   constructor(rate, options = {}) {
-    const defaults = { roundTrip: 0.05, loss: 0, activity: () => 1, keyFrameInterval: Infinity };
+    const defaults = {
+      roundTrip: 0.05, loss: 0, activity: () => 1, keyFrameInterval: Infinity, processing: () => 0,
+      jitter: 0,
+    };
     Object.assign(this, { rate, ...defaults, ...options });
   }
 
@@ -32,7 +37,8 @@ export class SimulatedStream {
       const now = Math.min(acknowledged, nextCapture);
       if (now >= seconds) return this.frames;
       if (now === acknowledged) {
-        controller.acknowledged(acknowledgements.shift().sequence, now);
+        const { sequence, processing } = acknowledgements.shift();
+        controller.acknowledged(sequence, now, processing);
       } else {
         waiting = now;
         this.captured += 1;
@@ -47,7 +53,12 @@ export class SimulatedStream {
         * (isKey ? 5 : 0.8 + 0.4 * this.#nextRandom());
       controller.sent(sequence, Math.floor(bytes), now);
       const arrived = this.#transfer(bytes, now);
-      acknowledgements.push({ time: arrived + this.roundTrip / 2 + 0.005, sequence });
+      const processing = this.processing(now);
+      let time = arrived + this.roundTrip / 2 + 0.005 + processing;
+      if (this.jitter) {
+        time = Math.max(time + this.jitter * this.#nextRandom(), acknowledgements.at(-1)?.time ?? now);
+      }
+      acknowledgements.push({ time, sequence, processing });
       this.frames.push({ captured: waiting, age: arrived - waiting, target });
       waiting = null;
     }

@@ -134,6 +134,20 @@ def test_frames_that_were_dropped_leave_the_window():
     assert controller.may_send(0.5) and controller.current == before
 
 
+def test_late_acknowledgements_never_widen_the_window():
+    counts = []
+    for interval in (0.0, 1 / 60):
+        controller, sequence = RateController(SMALL._replace(bit_rate=1_000_000, frame_rate=60)), 1
+        controller.sent(1, 2083, 0.0)
+        controller.acknowledged(1, 0.03)
+        for frame in range(100):
+            if controller.may_send(0.04 + frame * interval):
+                sequence += 1
+                controller.sent(sequence, 2083, 0.04 + frame * interval)
+        counts.append(sequence)
+    assert counts[1] <= counts[0]
+
+
 def test_frames_that_were_dropped_count_as_delivered():
     """A receiver that drops every second frame, over a link that carries all: the window is full at
     times, because frames are large and the round trip is long."""
