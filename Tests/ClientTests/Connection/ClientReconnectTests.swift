@@ -26,19 +26,18 @@ import Testing
         var received = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         for await _ in gate.entered { break }
-        // The client's clock stands: it does not begin to move.
         first.drain()
         while !serverClock.isAwaited(in: .milliseconds(2500)) { await Task.yield() }
         serverClock.advance(by: .milliseconds(2500))
         #expect(try await received.state() == .draining)
+        // The client's clock stands: it does not begin to move.
+        await clock.expectWait(Reconnecting.firstDelay)
         // The old server takes no more frames, and the new one doesn't exist yet.
         await session.send(VideoFrame(shot))
         gate.open(for: 2)
         #expect(try await received.filtered()?.sequence == 1)
         #expect(try await received.dropped()?.reason == .disconnected)
         let delay = try #require(try await received.interrupted())
-        // The wait before the move, which was as long, and the wait before the reconnection.
-        await clock.pass(delay)
         await clock.pass(delay)
         let restored = try #require(try await received.restored())
         #expect(restored.address == addresses[1])

@@ -24,10 +24,15 @@ final class ClientTestClock: Sendable {
       wait: { await self.wait($0) })
   }
 
+  /// Waits until a task waits for exactly this duration.
+  func expectWait(_ duration: Duration) async {
+    for await wait in self.waits where wait == duration { break }
+  }
+
   /// Waits until a task waits for exactly this duration, runs `meanwhile`, and then lets that time
   /// pass.
   func pass(_ duration: Duration, _ meanwhile: () async -> Void = {}) async {
-    for await wait in self.waits where wait == duration { break }
+    await self.expectWait(duration)
     await meanwhile()
     let due = self.state.withLock { state in
       state.now += duration
