@@ -27,11 +27,11 @@ import Testing
         await session.send(VideoFrame(shot))
         for await _ in gate.entered { break }
         first.drain()
+        // The server asks for a move. The client's clock stands, so the move does not begin.
+        await clock.expectWait(Reconnecting.firstDelay)
         while !serverClock.isAwaited(in: .milliseconds(2500)) { await Task.yield() }
         serverClock.advance(by: .milliseconds(2500))
         #expect(try await received.state() == .draining)
-        // The client's clock stands: it does not begin to move.
-        await clock.expectWait(Reconnecting.firstDelay)
         // The old server takes no more frames, and the new one doesn't exist yet.
         await session.send(VideoFrame(shot))
         gate.open(for: 2)
