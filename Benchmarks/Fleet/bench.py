@@ -26,7 +26,7 @@ from pathlib import Path
 import grpc
 
 import costs
-import kubernetes
+import kubernetes_cluster
 import plot
 import simulation
 import swarm
@@ -37,7 +37,7 @@ from sidelight_testing.machine import Machine
 from sidelight_testing.process import resident_bytes, wait_until
 from sidelight_testing.server import Server
 
-Cluster = swarm.Swarm | kubernetes.Kubernetes
+Cluster = swarm.Swarm | kubernetes_cluster.Kubernetes
 LONG = "Long drills"
 
 # The seconds for which sessions are observed after a drill.
@@ -478,8 +478,8 @@ DRILLS = [
 PERFORMED = {
     "swarm": {nothing: nothing, update: swarm.update, drain: swarm.drain, kill: swarm.kill, cut: cut},
     "kubernetes": {
-        nothing: nothing, update: kubernetes.update, drain: kubernetes.drain, kill: kubernetes.kill, cut: cut,
-        rotate: rotate, scale_up: kubernetes.scale_up,
+        nothing: nothing, update: kubernetes_cluster.update, drain: kubernetes_cluster.drain,
+        kill: kubernetes_cluster.kill, cut: cut, rotate: rotate, scale_up: kubernetes_cluster.scale_up,
     },
 }
 LEFT_OUT = """\
@@ -544,7 +544,7 @@ def main() -> None:
         if kind:
             keys = new_keys(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sidelight-fleet-"))))
             on = stack.enter_context(
-                swarm.Swarm(keys) if arguments.swarm else kubernetes.Kubernetes(arguments.kubernetes, keys))
+                swarm.Swarm(keys) if arguments.swarm else kubernetes_cluster.Kubernetes(arguments.kubernetes, keys))
         results, rows, panels, missed = perform(drills, runs, on)
     if kind and not arguments.only:
         put_section(arguments.output / "fleet.md", on.title, f"""\
@@ -667,13 +667,13 @@ def write(
         (output / "fleet-timeline.svg").write_text(
             plot.svg("Frames by server", "frames a second", panels))
     page = output / "fleet.md"
-    others = {title: section(page, title) for title in (LONG, swarm.Swarm.title, kubernetes.Kubernetes.title)}
+    others = {title: section(page, title) for title in (LONG, swarm.Swarm.title, kubernetes_cluster.Kubernetes.title)}
     page.write_text(f"""\
 # Fleet: servers that come and go
 
 Written by `make bench PART=fleet`, {machine}
-{runs} runs of each drill unless its row says otherwise; counts are sums, times and frames of one session the worst of all runs, which took
-{seconds:.0f} s together. **Missed** limits are bold. SUPERSEDED frames waited in the client: for a server that froze
+{runs} runs of each drill unless its row says otherwise; counts are sums, times and frames of one session the
+worst of all runs, which took {seconds:.0f} s together. **Missed** limits are bold. SUPERSEDED frames waited in the client: for a server that froze
 or was cut off, and in other rows for this machine's processors.
 
 Three servers, Envoy with `deploy/envoy/envoy.yaml`, and three call servers with the Python client run on
