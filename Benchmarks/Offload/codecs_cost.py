@@ -92,8 +92,10 @@ def _run(codecs: Path, *arguments: object) -> float:
 
 def _run_on_all(command: Callable[[int], list[object]]) -> list[str]:
     """Runs a command by its index on all processors at once; returns what the programs print."""
-    programs = [subprocess.Popen(command(index), stdout=subprocess.PIPE, text=True)
-                for index in range(PROGRAMS)]
+    programs = [
+        subprocess.Popen(command(index), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for index in range(PROGRAMS)
+    ]
     said = [each.communicate()[0] for each in programs]
     for each in programs:
         if each.returncode:
@@ -466,14 +468,16 @@ def overload(codecs: Path, frames: int, times: float = 2) -> list[list[str]]:
             # Clients on the server's processor would take it from the server's threads, which let
             # others run first.
             os.sched_setaffinity(0, others or [first])
-            results = [Overload() for _ in range(count)]
-            threads = [threading.Thread(target=_live, args=(server, clip, result))
-                       for result in results]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            os.sched_setaffinity(0, [first, *others])
+            try:
+                results = [Overload() for _ in range(count)]
+                threads = [threading.Thread(target=_live, args=(server, clip, result))
+                           for result in results]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+            finally:
+                os.sched_setaffinity(0, [first, *others])
     shown = sum(result.shown for result in results)
     ages = sorted(age for result in results for age in result.ages)
     return [[
