@@ -483,10 +483,10 @@ PERFORMED = {
     },
 }
 LEFT_OUT = """\
-Not run here: placement, which `PlacementTests` and `test_proxies.py` test. Tokens of other versions are this one's
-without its newest field, and with a field that it does not know, since there is no release. For rebalancing and
-scale-up servers have a thread for filters, and sessions are expensive; a hot server is late for some frames, up
-to 5 % of which do not count; the mean counts sessions.
+`PlacementTests` and `test_proxies.py` test placement. There are no releases yet: tokens of other versions are this
+version's tokens without their newest field, or with an unknown one. For rebalancing and scale-up, servers have a
+thread for filters, and sessions are expensive. A hot server is late for some frames, up to 5 % of which do not
+count. The mean counts sessions.
 """
 
 
@@ -555,8 +555,8 @@ Runs of each drill: {runs}, in {time.monotonic() - started:.0f} s. {on.descripti
     elif arguments.minutes and not arguments.only:
         put_section(arguments.output / "fleet.md", LONG, f"""\
 Written by `make fleet ARGUMENTS='--minutes {arguments.minutes:g}'`, {machine}
-{"1 run" if runs == 1 else f"{runs} runs"} of each drill, in {time.monotonic() - started:.0f} s. Memory is that of the proxy
-and of a server that is not updated.
+{"1 run" if runs == 1 else f"{runs} runs"} of each drill, in {time.monotonic() - started:.0f} s.
+The memory is the sum of the proxy and one server, which are not updated.
 
 {rows}""")
     elif arguments.only and "costs" not in arguments.only:

@@ -3,8 +3,8 @@
     call_server.py '{"address": "servers:50051", "sessions": 10, "frame_rate": 15, ...}'
 
 It prints `ready` once every session has received results. At the line `more` on its standard input it opens
-the sessions in `more`, one after the other at an interval; at an empty line it prints a JSON list with a record
-of each session. Times are monotonic, the same in all processes.
+the sessions in `more`, at an interval; at an empty line it prints a JSON list with a record of each
+session. Times are monotonic, the same in all processes.
 """
 
 import asyncio

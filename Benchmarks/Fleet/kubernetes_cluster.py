@@ -2,8 +2,8 @@
 `deploy/kubernetes` with the built image, and the drills that Kubernetes performs.
 
 `build-kubernetes` builds Kubernetes 1.20 in a folder that later runs use again. Instead of a cluster's DNS, this
-process follows the endpoints and answers for their name. There is no kube-proxy, as only headless services are
-used, and networks do not enforce the NetworkPolicy.
+process follows the endpoints and answers for their name. kube-proxy does not run, because clients use
+headless services only. The networks do not enforce the NetworkPolicy.
 
 Processes, mounts and files end with the namespaces of this process, which `dev/bench` creates.
 """

@@ -29,7 +29,7 @@ CODECS = {"h264": image.PIXEL_FORMAT_H264, "vp8": image.PIXEL_FORMAT_VP8,
 NAMES = {"h264": "H.264", "vp8": "VP8", "vp9": "VP9"}
 PIPELINE = "sepiaTone, vignette(intensity: 1)"
 #: The programs of one measurement that run at once. The server decodes and encodes on all processors, which
-#: share caches: a program that has the machine for itself takes less time for a frame.
+#: share caches, so a program alone on the machine would take less time for a frame.
 PROGRAMS = os.cpu_count() or 1
 
 

@@ -216,9 +216,7 @@ extension SidelightClient {
       try await body(Sidelight_V1_Sessions.Client(wrapping: connection), options)
     }
   }
-}
 
-extension SidelightClient {
   /// Returns the servers of the fleet at which to open a session, the best first, to connect another
   /// client to. Ask again after about 10 s.
   ///

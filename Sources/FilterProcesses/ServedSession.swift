@@ -152,7 +152,7 @@ struct ServedFaceFinder: ServedSession {
 }
 
 extension Sidelight_V1_ProcessMessage.Face {
-  /// The host takes boxes for upright faces, and landmarks for the angle.
+  /// The host treats boxes as upright faces; landmarks state the angle.
   fileprivate init(_ face: DetectedFace) {
     self.init()
     self.confidence = face.confidence

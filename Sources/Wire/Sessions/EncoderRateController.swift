@@ -52,8 +52,8 @@ package struct EncoderRateController: Sendable {
   /// The time after which the oldest frame without acknowledgement makes the window narrow, in
   /// addition to the excess that is allowed.
   private static let patience = 0.08
-  /// The frame intervals that the window covers after the shortest round trip: the times that the
-  /// link takes for a frame and for its result, and the next frame.
+  /// The frame intervals that the window covers after the shortest round trip: the transfer
+  /// of a frame, the transfer of its result, and the next frame.
   private static let slack = 2.2
   /// The frames beyond a round trip for which the window has room, because a lost packet stops the
   /// acknowledgements for a while, up to a size that a slow link delivers soon.

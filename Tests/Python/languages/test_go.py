@@ -166,7 +166,7 @@ def test_the_server_asks_the_sender_for_a_key_frame(go_programs, server, tmp_pat
     assert all(indices[number] == index for number, index, _ in call.pictures())
 
 
-def test_the_lower_estimate_of_the_link_and_of_the_receiver_sets_the_bit_rate(
+def test_a_lower_estimate_of_the_receiver_sets_the_bit_rate(
     go_programs, server, tmp_path
 ):
     video = encode("VP8", is_noise=True)

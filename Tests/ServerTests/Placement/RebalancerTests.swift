@@ -64,7 +64,7 @@ import Testing
     #expect(moves[20]?.map(\.number) == [1])
   }
 
-  @Test func `new, idle and unable sessions stay, and those of groups`() {
+  @Test func `sessions stay that are new or idle, cannot move, or have a group`() {
     var sessions = Self.sessions(5)
     sessions[0].age = .seconds(59)
     sessions[1].work = 0
