@@ -214,7 +214,6 @@ public struct Settings: Sendable {
     }
     require("tls.min-version", ["tls.certificate"])
     require("identity.certificates", ["tls.client-ca"])
-    require("token.leeway", ["token.issuer"])
     require("token.scope-prefix", ["token.issuer"])
     require("token.issuer", ["token.audience", "token.keys"])
     require("token.audience", ["token.issuer"])

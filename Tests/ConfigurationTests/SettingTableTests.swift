@@ -37,10 +37,10 @@ import Testing
   @Test func `the flags of earlier versions still exist`() {
     let flags = Set(SettingTable.all.compactMap(\.flag))
     for flag in [
-      "listen", "profile", "max-message-bytes", "stream-window-bytes", "unix-socket-mode",
+      "listen", "profile", "max-message-bytes", "unix-socket-mode",
       "release-memory-after", "compute-threads", "max-sessions", "max-sessions-per-caller",
-      "max-load", "shared-memory", "shared-memory-socket", "shared-memory-session-mb",
-      "shared-memory-mb", "shared-memory-user", "shutdown-grace", "log-level", "log-format",
+      "max-load", "shared-memory", "shared-memory-socket", "shared-memory-mb",
+      "shared-memory-user", "shutdown-grace", "log-level", "log-format",
       "admin",
     ] {
       #expect(flags.contains("--" + flag), "--\(flag)")
