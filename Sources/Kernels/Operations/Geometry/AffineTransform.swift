@@ -1,7 +1,7 @@
 import CKernels
 
 /// An affine map of the picture within its frame.
-struct AffineTransform: CatalogueFilter {
+struct AffineTransform: ArgumentFilter {
   static let description = FilterDescription(
     name: "affineTransform",
     summary: "Moves, rotates, scales or shears the picture; the frame keeps its size.",
@@ -23,21 +23,15 @@ struct AffineTransform: CatalogueFilter {
           + "its edge."),
     ])
 
-  private let map: AffineMap
-  private let clamps: Bool
-
-  init(_ arguments: Arguments) {
-    let vector = arguments.vector("transform")
-    self.map = AffineMap(
-      a: vector[0], b: vector[1], c: vector[2], d: vector[3], tx: vector[4], ty: vector[5])
-    self.clamps = arguments.text("border") == "clamp"
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.map != .identity else { return [] }
-    return [
-      FilterNode(.neighborhood(AffineOperation(inverse: self.map.inverse, clamps: self.clamps)))
-    ]
+    let vector = self.arguments.vector("transform")
+    let map = AffineMap(
+      a: vector[0], b: vector[1], c: vector[2], d: vector[3], tx: vector[4], ty: vector[5])
+    guard map != .identity else { return [] }
+    let clamps = self.arguments.text("border") == "clamp"
+    return [FilterNode(.neighborhood(AffineOperation(inverse: map.inverse, clamps: clamps)))]
   }
 }
 
