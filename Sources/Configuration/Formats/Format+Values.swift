@@ -16,10 +16,7 @@ extension Format {
           ("0" ... "9").contains($0)
         }
         guard isNumber else { throw InvalidSettingValue("expected an integer") }
-        guard let value = Int(text), range.contains(value) else {
-          throw InvalidSettingValue("the range is \(kind.range ?? "")")
-        }
-        return value
+        return try kind.checked(Int(text), in: range)
       },
       text: { "\($0)" })
   }
@@ -38,10 +35,7 @@ extension Format {
         guard let value = ByteUnit.parse(text, plain: plain) else {
           throw InvalidSettingValue("expected a size such as 512KiB, 64MiB or 2GiB")
         }
-        guard range.contains(value) else {
-          throw InvalidSettingValue("the range is \(kind.range ?? "")")
-        }
-        return value
+        return try kind.checked(value, in: range)
       },
       text: text)
   }
@@ -57,10 +51,7 @@ extension Format {
         guard let value = Double(text), !value.isNaN else {
           throw InvalidSettingValue("expected a number")
         }
-        guard range.contains(value) else {
-          throw InvalidSettingValue("the range is \(kind.range ?? "")")
-        }
-        return value
+        return try kind.checked(value, in: range)
       },
       text: \.shortText)
   }
@@ -77,12 +68,21 @@ extension Format {
         guard let value = DurationUnit.parse(text) else {
           throw InvalidSettingValue("expected a duration such as 500ms, 10s, 5min or 1h")
         }
-        guard range.contains(value) else {
-          throw InvalidSettingValue("the range is \(kind.range ?? "")")
-        }
-        return value
+        return try kind.checked(value, in: range)
       },
       text: DurationUnit.text(of:))
+  }
+}
+
+extension SettingKind {
+  /// Returns a value if it is in the range.
+  fileprivate func checked<Value: Comparable>(
+    _ value: Value?, in range: ClosedRange<Value>
+  ) throws(InvalidSettingValue) -> Value {
+    guard let value, range.contains(value) else {
+      throw InvalidSettingValue("the range is \(self.range ?? "")")
+    }
+    return value
   }
 }
 

@@ -20,8 +20,7 @@ package struct BlazeFaceDecoder: FaceDecoder {
   private let boxes: Int
   private let scores: Int
   private let anchors: [PicturePoint]
-  private let threshold: Double
-  private let overlap: Double
+  private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
@@ -51,8 +50,7 @@ package struct BlazeFaceDecoder: FaceDecoder {
     self.boxes = try outputIndex(.blazeFace, rows: anchors.count, columns: 16, in: outputs)
     self.scores = try outputIndex(.blazeFace, rows: anchors.count, columns: 1, in: outputs)
     self.anchors = anchors
-    self.threshold = faces.threshold
-    self.overlap = faces.overlap
+    self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
@@ -60,7 +58,7 @@ package struct BlazeFaceDecoder: FaceDecoder {
     let scores = outputs[self.scores].values
     let candidates = self.anchors.indices.compactMap { index -> FaceCandidate? in
       let confidence = logistic(scores[index])
-      guard confidence >= self.threshold else { return nil }
+      guard confidence >= self.settings.threshold else { return nil }
       let anchor = self.anchors[index]
       let start = 16 * index
       func at(_ place: Int) -> PicturePoint {
@@ -76,7 +74,7 @@ package struct BlazeFaceDecoder: FaceDecoder {
         height: height,
         landmarks: FaceLandmarks(leftEye: at(4), rightEye: at(6), mouth: at(10)))
     }
-    return FaceSuppression.weighted(candidates.filter(\.isValid), overlap: self.overlap)
+    return FaceSuppression.weighted(candidates.filter(\.isValid), overlap: self.settings.overlap)
   }
 }
 
@@ -100,8 +98,7 @@ package struct SCRFDDecoder: FaceDecoder {
   private static let anchors = 2
 
   private let grids: [Grid]
-  private let threshold: Double
-  private let overlap: Double
+  private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
@@ -118,8 +115,7 @@ package struct SCRFDDecoder: FaceDecoder {
           points: try outputIndex(.scrfd, rows: count, columns: 10, in: outputs)))
     }
     self.grids = grids
-    self.threshold = faces.threshold
-    self.overlap = faces.overlap
+    self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
@@ -129,7 +125,7 @@ package struct SCRFDDecoder: FaceDecoder {
       let boxes = outputs[grid.boxes].values
       let points = outputs[grid.points].values
       let stride = Double(grid.stride)
-      for index in 0 ..< grid.count where Double(scores[index]) >= self.threshold {
+      for index in 0 ..< grid.count where Double(scores[index]) >= self.settings.threshold {
         let cell = index / Self.anchors
         let x = Double(cell % grid.columns) * stride
         let y = Double(cell / grid.columns) * stride
@@ -148,7 +144,7 @@ package struct SCRFDDecoder: FaceDecoder {
               mouth: PicturePoint(x: (at(3).x + at(4).x) / 2, y: (at(3).y + at(4).y) / 2))))
       }
     }
-    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.overlap)
+    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.settings.overlap)
   }
 }
 
@@ -161,8 +157,7 @@ package struct UltraFaceDecoder: FaceDecoder {
   private let boxes: Int
   private let width: Double
   private let height: Double
-  private let threshold: Double
-  private let overlap: Double
+  private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
@@ -172,8 +167,7 @@ package struct UltraFaceDecoder: FaceDecoder {
     self.boxes = try outputIndex(.ultraFace, rows: count, columns: 4, in: outputs)
     self.width = Double(input.width)
     self.height = Double(input.height)
-    self.threshold = faces.threshold
-    self.overlap = faces.overlap
+    self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
@@ -181,7 +175,7 @@ package struct UltraFaceDecoder: FaceDecoder {
     let boxes = outputs[self.boxes].values
     let candidates = (0 ..< scores.count / 2).compactMap { index -> FaceCandidate? in
       let confidence = Double(scores[2 * index + 1])
-      guard confidence >= self.threshold else { return nil }
+      guard confidence >= self.settings.threshold else { return nil }
       let left = Double(boxes[4 * index]) * self.width
       let top = Double(boxes[4 * index + 1]) * self.height
       return FaceCandidate(
@@ -189,7 +183,7 @@ package struct UltraFaceDecoder: FaceDecoder {
         width: Double(boxes[4 * index + 2]) * self.width - left,
         height: Double(boxes[4 * index + 3]) * self.height - top)
     }
-    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.overlap)
+    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.settings.overlap)
   }
 }
 
@@ -211,8 +205,7 @@ package struct YuNetDecoder: FaceDecoder {
   }
 
   private let grids: [Grid]
-  private let threshold: Double
-  private let overlap: Double
+  private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
@@ -231,8 +224,7 @@ package struct YuNetDecoder: FaceDecoder {
           objects: try index("obj", 1), boxes: try index("bbox", 4), points: try index("kps", 10)))
     }
     self.grids = grids
-    self.threshold = faces.threshold
-    self.overlap = faces.overlap
+    self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
@@ -246,7 +238,7 @@ package struct YuNetDecoder: FaceDecoder {
       for index in 0 ..< grid.count {
         let product = max(0, min(1, classes[index])) * max(0, min(1, objects[index]))
         let confidence = Double(product).squareRoot()
-        guard confidence >= self.threshold else { continue }
+        guard confidence >= self.settings.threshold else { continue }
         let column = Double(index % grid.columns)
         let row = Double(index / grid.columns)
         func at(_ values: [Float], _ place: Int) -> PicturePoint {
@@ -268,6 +260,6 @@ package struct YuNetDecoder: FaceDecoder {
                 x: (mouth.0.x + mouth.1.x) / 2, y: (mouth.0.y + mouth.1.y) / 2))))
       }
     }
-    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.overlap)
+    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.settings.overlap)
   }
 }
