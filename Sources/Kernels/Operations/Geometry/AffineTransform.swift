@@ -73,23 +73,13 @@ package struct AffineOperation: NeighborhoodOperation {
 /// together, a row's sources may be spread over the frame.
 package struct AffinePass: Pass {
   package let description: PassDescription
-  private let operation: AffineOperation
+  let operation: AffineOperation
   /// The code values of the empty area, by plane and channel.
-  private let empty: [[Double]]
-  private let keepsFourthChannel: Bool
+  let empty: [[Double]]
+  let keepsFourthChannel: Bool
 
   private static let tileWidth = 128
   private static let tileHeight = 32
-
-  init(
-    description: PassDescription, operation: AffineOperation, empty: [[Double]],
-    keepsFourthChannel: Bool
-  ) {
-    self.description = description
-    self.operation = operation
-    self.empty = empty
-    self.keepsFourthChannel = keepsFourthChannel
-  }
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view

@@ -80,18 +80,12 @@ package struct OrientOperation: NeighborhoodOperation {
 /// whole row is spread over the frame.
 package struct OrientPass: Pass {
   package let description: PassDescription
-  private let operation: OrientOperation
-  private let keepsFourthChannel: Bool
+  let operation: OrientOperation
+  let keepsFourthChannel: Bool
 
   /// The pixels of a tile. Tiles are long where rows stay rows.
   private var tile: (width: Int, height: Int) {
     self.operation.orientation.quarterTurns.isMultiple(of: 2) ? (2048, 4) : (32, 32)
-  }
-
-  init(description: PassDescription, operation: OrientOperation, keepsFourthChannel: Bool) {
-    self.description = description
-    self.operation = operation
-    self.keepsFourthChannel = keepsFourthChannel
   }
 
   package func run(_ context: PassContext) async {
