@@ -45,8 +45,6 @@ package struct BoxBlurOperation: NeighborhoodOperation {
     "means over squares of \(2 * self.radius + 1) pixels, by running sums"
   }
 
-  package var sumsPixels: Bool { true }
-
   package func spread(in geometry: FrameGeometry) -> Double? {
     self.radius + ContentSpread.rounding
   }

@@ -48,8 +48,6 @@ package struct GaussianBlurOperation: NeighborhoodOperation {
       : "Gaussian of sigma \(self.sigma), on planes reduced \(factor)-fold"
   }
 
-  package var sumsPixels: Bool { true }
-
   package func spread(in geometry: FrameGeometry) -> Double? {
     ContentSpread.gaussian(sigma: self.sigma)
   }

@@ -52,8 +52,6 @@ package struct LineBlurOperation: NeighborhoodOperation {
 
   package var summary: String { "means along a line of \(2 * self.radius + 1) pixels" }
 
-  package var sumsPixels: Bool { true }
-
   package func spread(in geometry: FrameGeometry) -> Double? {
     self.radius + ContentSpread.rounding
   }

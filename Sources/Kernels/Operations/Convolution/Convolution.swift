@@ -105,7 +105,6 @@ package struct ConvolutionOperation: NeighborhoodOperation {
     ConvolutionPass(setting: setting, operation: self)
   }
 
-  package var sumsPixels: Bool { true }
   package var limitsLast: Bool { true }
 
   /// Weights that differ on opposite sides of the pixel may shift the picture.
