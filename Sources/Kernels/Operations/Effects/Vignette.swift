@@ -26,7 +26,9 @@ struct Vignette: ArgumentFilter {
     guard intensity != 0 else { return [] }
     let (width, height) = (Double(geometry.size.width), Double(geometry.size.height))
     // In units of the radius, squared. A radius of 0 darkens all but the centre.
-    let radius = max(self.arguments.number("radius"), 1e-3) * (width * width + height * height).squareRoot() / 2
+    let radius =
+      max(self.arguments.number("radius"), 1e-3) * (width * width + height * height).squareRoot()
+      / 2
     let scale = 1 / (radius * radius)
     return [
       .field(

@@ -45,7 +45,7 @@ private enum VintageLook {
       .adaptation(to: WhitePoint(kelvin: target, tint: 0))
     return [.matrix(light)]
       + Vignette(arguments: Arguments(values: ["intensity": .number(1.2), "radius": .number(2)]))
-        .nodes(for: geometry)
+      .nodes(for: geometry)
       + [.field(.grain(amount: 0.03, seed: 0))]
   }
 }

@@ -105,7 +105,10 @@ extension AreaFilter {
       let color = Self.color(of: measurement)
       return (color, color)
     }
-    return [.reduction(reduction, of: self.arguments.vector("extent"), Self.description.summary, for: geometry)]
+    return [
+      .reduction(
+        reduction, of: self.arguments.vector("extent"), Self.description.summary, for: geometry)
+    ]
   }
 }
 
@@ -172,7 +175,10 @@ struct AreaMinMax: AreaFilter {
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let reduction = AreaStatistics { ($0.low, $0.high) }
-    return [.reduction(reduction, of: self.arguments.vector("extent"), Self.description.summary, for: geometry)]
+    return [
+      .reduction(
+        reduction, of: self.arguments.vector("extent"), Self.description.summary, for: geometry)
+    ]
   }
 }
 
