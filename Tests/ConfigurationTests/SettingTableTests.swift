@@ -47,6 +47,14 @@ import Testing
     }
   }
 
+  @Test func `an address has a quarter of the limits of all, and at least the default`() throws {
+    let flags = ["--guards-max-connections=4000", "--guards-max-unfinished-bytes=1GiB"]
+    let guards = try Settings(commandLine: CommandLineSource(flags)).configuration.server.guards
+    #expect((guards.maxConnections, guards.maxConnectionsPerAddress) == (4000, 1000))
+    #expect(guards.maxUnfinishedBytes == 1 << 30)
+    #expect(guards.maxUnfinishedBytesPerAddress == 512 << 20)
+  }
+
   /// The library validates a transport too, for programs that embed it. The table must not accept
   /// values that the library refuses.
   @Test func `the library accepts the ends of the transport settings' ranges`() throws {

@@ -62,9 +62,6 @@ struct AreaBoundsRed: ArgumentFilter {
   let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    [
-      .reduction(
-        RedBounds(), of: self.arguments.vector("extent"), "the bounding box of red", for: geometry)
-    ]
+    [.reduction(RedBounds(), of: self.arguments, "the bounding box of red", for: geometry)]
   }
 }

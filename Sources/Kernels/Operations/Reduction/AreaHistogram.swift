@@ -147,8 +147,10 @@ private protocol HistogramFilter: ArgumentFilter {
 
 extension HistogramFilter {
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let extent = self.arguments.vector("extent")
-    return [.reduction(self.histogram, of: extent, "the histogram of an area", for: geometry)]
+    [
+      .reduction(
+        self.histogram, of: self.arguments, "the histogram of an area", for: geometry)
+    ]
   }
 }
 

@@ -105,10 +105,7 @@ extension AreaFilter {
       let color = Self.color(of: measurement)
       return (color, color)
     }
-    return [
-      .reduction(
-        reduction, of: self.arguments.vector("extent"), Self.description.summary, for: geometry)
-    ]
+    return [.reduction(reduction, of: self.arguments, Self.description.summary, for: geometry)]
   }
 }
 
@@ -175,10 +172,7 @@ struct AreaMinMax: AreaFilter {
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let reduction = AreaStatistics { ($0.low, $0.high) }
-    return [
-      .reduction(
-        reduction, of: self.arguments.vector("extent"), Self.description.summary, for: geometry)
-    ]
+    return [.reduction(reduction, of: self.arguments, Self.description.summary, for: geometry)]
   }
 }
 

@@ -200,8 +200,7 @@ struct KMeans: ArgumentFilter {
       count: Int(self.arguments.number("count").rounded()),
       passes: Int(self.arguments.number("passes").rounded()),
       metric: ColorMetric(isPerceptual: self.arguments.flag("perceptual")))
-    let extent = self.arguments.vector("extent")
-    return [.reduction(clusters, of: extent, "the means of clusters", for: geometry)]
+    return [.reduction(clusters, of: self.arguments, "the means of clusters", for: geometry)]
   }
 }
 
