@@ -78,6 +78,32 @@ package struct BlazeFaceDecoder: FaceDecoder {
   }
 }
 
+/// The anchors of cells of `stride` pixels, row by row, in the outputs of a model.
+private struct AnchorGrid {
+  let stride: Int
+  let columns: Int
+  /// The number of anchors.
+  let count: Int
+  /// The indices of the outputs.
+  let outputs: [Int]
+
+  /// Returns the grids of the strides 8, 16 and 32.
+  static func all(
+    _ input: ModelDescription.Input, anchors: Int,
+    outputs: (_ stride: Int, _ count: Int) throws(VisionError) -> [Int]
+  ) throws(VisionError) -> [AnchorGrid] {
+    var grids: [AnchorGrid] = []
+    for stride in [8, 16, 32] {
+      let columns = input.width / stride
+      let count = anchors * columns * (input.height / stride)
+      grids.append(
+        AnchorGrid(
+          stride: stride, columns: columns, count: count, outputs: try outputs(stride, count)))
+    }
+    return grids
+  }
+}
+
 /// Decodes SCRFD (Guo et al. 2021) with points, as InsightFace exports it.
 ///
 /// For every stride `s` of 8, 16 and 32, and every cell of that size, row by row, there are two
@@ -86,44 +112,32 @@ package struct BlazeFaceDecoder: FaceDecoder {
 /// left eye, right eye, nose, and the corners of the mouth. The names of outputs vary, so they are
 /// recognized by their shapes.
 package struct SCRFDDecoder: FaceDecoder {
-  private struct Grid {
-    let stride: Int
-    let columns: Int
-    let count: Int
-    let scores: Int
-    let boxes: Int
-    let points: Int
-  }
-
   private static let anchors = 2
 
-  private let grids: [Grid]
+  /// The outputs of a grid are scores, boxes and points.
+  private let grids: [AnchorGrid]
   private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
   ) throws(VisionError) {
-    var grids: [Grid] = []
-    for stride in [8, 16, 32] {
-      let columns = input.width / stride
-      let count = Self.anchors * columns * (input.height / stride)
-      grids.append(
-        Grid(
-          stride: stride, columns: columns, count: count,
-          scores: try outputIndex(.scrfd, rows: count, columns: 1, in: outputs),
-          boxes: try outputIndex(.scrfd, rows: count, columns: 4, in: outputs),
-          points: try outputIndex(.scrfd, rows: count, columns: 10, in: outputs)))
+    self.grids = try AnchorGrid.all(input, anchors: Self.anchors) {
+      _, count throws(VisionError) in
+      [
+        try outputIndex(.scrfd, rows: count, columns: 1, in: outputs),
+        try outputIndex(.scrfd, rows: count, columns: 4, in: outputs),
+        try outputIndex(.scrfd, rows: count, columns: 10, in: outputs),
+      ]
     }
-    self.grids = grids
     self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
     var candidates: [FaceCandidate] = []
     for grid in self.grids {
-      let scores = outputs[grid.scores].values
-      let boxes = outputs[grid.boxes].values
-      let points = outputs[grid.points].values
+      let scores = outputs[grid.outputs[0]].values
+      let boxes = outputs[grid.outputs[1]].values
+      let points = outputs[grid.outputs[2]].values
       let stride = Double(grid.stride)
       for index in 0 ..< grid.count where Double(scores[index]) >= self.settings.threshold {
         let cell = index / Self.anchors
@@ -194,46 +208,32 @@ package struct UltraFaceDecoder: FaceDecoder {
 /// `exp(bbox[2...3]) * s`, and five points `(cell + kps) * s`: left eye, right eye, nose, and the
 /// corners of the mouth.
 package struct YuNetDecoder: FaceDecoder {
-  private struct Grid {
-    let stride: Int
-    let columns: Int
-    let count: Int
-    let classes: Int
-    let objects: Int
-    let boxes: Int
-    let points: Int
-  }
-
-  private let grids: [Grid]
+  /// The outputs of a grid are `cls`, `obj`, `bbox` and `kps`.
+  private let grids: [AnchorGrid]
   private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
   ) throws(VisionError) {
-    var grids: [Grid] = []
-    for stride in [8, 16, 32] {
-      let columns = input.width / stride
-      let count = columns * (input.height / stride)
+    self.grids = try AnchorGrid.all(input, anchors: 1) { stride, count throws(VisionError) in
       func index(_ name: String, _ columns: Int) throws(VisionError) -> Int {
         try outputIndex(
           .yuNet, rows: count, columns: columns, named: "\(name)_\(stride)", in: outputs)
       }
-      grids.append(
-        Grid(
-          stride: stride, columns: columns, count: count, classes: try index("cls", 1),
-          objects: try index("obj", 1), boxes: try index("bbox", 4), points: try index("kps", 10)))
+      return [
+        try index("cls", 1), try index("obj", 1), try index("bbox", 4), try index("kps", 10),
+      ]
     }
-    self.grids = grids
     self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
     var candidates: [FaceCandidate] = []
     for grid in self.grids {
-      let classes = outputs[grid.classes].values
-      let objects = outputs[grid.objects].values
-      let boxes = outputs[grid.boxes].values
-      let points = outputs[grid.points].values
+      let classes = outputs[grid.outputs[0]].values
+      let objects = outputs[grid.outputs[1]].values
+      let boxes = outputs[grid.outputs[2]].values
+      let points = outputs[grid.outputs[3]].values
       let stride = Double(grid.stride)
       for index in 0 ..< grid.count {
         let product = max(0, min(1, classes[index])) * max(0, min(1, objects[index]))
