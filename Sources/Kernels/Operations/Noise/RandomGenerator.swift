@@ -36,14 +36,3 @@ struct RandomGenerator: ArgumentFilter {
     return [FilterNode(.kernel(kernel))]
   }
 }
-
-extension GrainField {
-  /// Fills one channel of a strip with the noise.
-  fileprivate func fill(_ channel: UnsafeMutablePointer<Float>, _ strip: Strip) {
-    let noise = unsafe NoiseTable.start + self.offset(y: strip.y, time: strip.time) + strip.x
-    let unit = Float(self.amount) / 255
-    for index in 0 ..< strip.count {
-      unsafe channel[index] = 1 - unit * Float(noise[index])
-    }
-  }
-}
