@@ -1,13 +1,6 @@
+import Foundation
 import SidelightKernels
 import SidelightScene
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Decodes BlazeFace (Bazarevsky et al. 2019), as MediaPipe feeds it.
 ///
