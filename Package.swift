@@ -504,7 +504,8 @@ let package = Package(
     .testTarget(
       name: "ConfigurationTests",
       dependencies: [
-        "SidelightConfiguration", "SidelightServer", "SidelightVision", "SidelightWire", logging,
+        "SidelightConfiguration", "SidelightIdentity", "SidelightServer", "SidelightVision",
+        "SidelightWire", logging,
       ],
       swiftSettings: strict),
     .testTarget(

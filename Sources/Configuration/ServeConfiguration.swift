@@ -108,6 +108,27 @@ public struct ServeConfiguration: Sendable {
     return identity
   }
 
+  /// The limit of connections. An address has a quarter of it, and at least the default.
+  var maxConnections: Int {
+    get { self.base.guards.maxConnections }
+    set {
+      self.base.guards.maxConnections = newValue
+      self.base.guards.maxConnectionsPerAddress =
+        max(newValue / 4, GuardConfiguration().maxConnectionsPerAddress)
+    }
+  }
+
+  /// The limit of incompletely received bytes. An address has a quarter of it, and at least the
+  /// default.
+  var maxUnfinishedBytes: Int {
+    get { self.base.guards.maxUnfinishedBytes }
+    set {
+      self.base.guards.maxUnfinishedBytes = newValue
+      self.base.guards.maxUnfinishedBytesPerAddress =
+        max(newValue / 4, GuardConfiguration().maxUnfinishedBytesPerAddress)
+    }
+  }
+
   /// The sustained rate of PINGs per connection. Four times as many may come at once.
   var pingsPerSecond: Int {
     get { self.base.guards.pingsPerSecond }

@@ -214,7 +214,6 @@ public struct Settings: Sendable {
     }
     require("tls.min-version", ["tls.certificate"])
     require("identity.certificates", ["tls.client-ca"])
-    require("token.leeway", ["token.issuer"])
     require("token.scope-prefix", ["token.issuer"])
     require("token.issuer", ["token.audience", "token.keys"])
     require("token.audience", ["token.issuer"])
@@ -248,16 +247,9 @@ public struct Settings: Sendable {
 
 /// The values of one source, as texts by key.
 struct SettingLayer: Sendable {
-  private let values: [String: [String]]
-  private let origin: @Sendable (Setting) -> SettingOrigin
-
-  /// - Parameters:
-  ///   - values: The texts by key. The last one counts for a setting that is not a list.
-  ///   - origin: Returns the origin of a setting's value.
-  init(values: [String: [String]], origin: @escaping @Sendable (Setting) -> SettingOrigin) {
-    self.values = values
-    self.origin = origin
-  }
+  /// The texts by key. The last one counts for a setting that is not a list.
+  let values: [String: [String]]
+  let origin: @Sendable (Setting) -> SettingOrigin
 
   /// Returns the value of a setting and its origin. `nil` if the source does not set it.
   func value(of setting: Setting) -> (texts: [String], origin: SettingOrigin)? {

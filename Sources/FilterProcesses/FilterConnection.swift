@@ -286,45 +286,44 @@ final class FilterConnection: Sendable {
 
   private func answer(session number: UInt64, _ phase: Phase) throws(Violation) {
     let now = self.clock.now()
-    let result = self.state.withLock { state -> Result<(PendingFrame?, [Completion]), Violation> in
-      if state.end != nil { return .success((nil, [])) }
+    let (frame, idle): (PendingFrame?, [Completion]) = try self.state.withLock {
+      state throws(Violation) in
+      if state.end != nil { return (nil, []) }
       guard let session = state.sessions[number], case .opening = session.phase else {
-        return .failure(
-          Violation(description: "session \(number) does not wait for an answer"))
+        throw Violation(description: "session \(number) does not wait for an answer")
       }
       state.lastAnswer = now
       state.sessions[number]?.phase = phase
       for frame in state.frames.keys where frame > number { state.starts[frame] = now }
       guard case .refused = phase else {
         self.closeIfIdle(number, &state)
-        return .success((nil, []))
+        return (nil, [])
       }
       let frame = session.frame.flatMap { state.remove($0) }
       state.sessions[number]?.frame = nil
       state.sessions[number]?.idle = []
       self.closeIfIdle(number, &state)
-      return .success((frame, session.idle))
+      return (frame, session.idle)
     }
-    let (frame, idle) = try result.get()
     if case .refused(let message) = phase { frame?.finish(.failed(message)) }
     for idle in idle { idle.finish() }
   }
 
   private func answer(_ number: UInt64, _ answer: Answer) throws(Violation) {
     let now = self.clock.now()
-    let result = self.state.withLock { state -> Result<(PendingFrame?, [Completion]), Violation> in
-      if state.end != nil { return .success((nil, [])) }
+    let (frame, idle): (PendingFrame?, [Completion]) = try self.state.withLock {
+      state throws(Violation) in
+      if state.end != nil { return (nil, []) }
       guard let frame = state.remove(number) else {
-        return .failure(Violation(description: "frame \(number) does not wait for an answer"))
+        throw Violation(description: "frame \(number) does not wait for an answer")
       }
       state.lastAnswer = now
       let idle = state.sessions[frame.session]?.idle ?? []
       state.sessions[frame.session]?.frame = nil
       state.sessions[frame.session]?.idle = []
       self.closeIfIdle(frame.session, &state)
-      return .success((frame, idle))
+      return (frame, idle)
     }
-    let (frame, idle) = try result.get()
     frame?.finish(answer)
     for idle in idle { idle.finish() }
   }

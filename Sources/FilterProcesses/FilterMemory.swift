@@ -1,14 +1,7 @@
 import CFilterProcess
+import Foundation
 import SidelightKernels
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The memory that this process shares with one run of a filter process, in blocks for pictures.
 ///

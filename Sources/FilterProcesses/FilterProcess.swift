@@ -98,11 +98,10 @@ final class FilterProcess: Sendable {
   /// - Throws: ``FilterProcessError`` if it ended before.
   func offers() async throws(FilterProcessError) -> [FilterOffer] {
     await self.started.wait()
-    let result = self.state.withLock { state -> Result<[FilterOffer], FilterProcessError> in
-      if let error = state.startError { return .failure(error) }
-      return .success(state.offers)
+    return try self.state.withLock { state throws(FilterProcessError) in
+      if let error = state.startError { throw error }
+      return state.offers
     }
-    return try result.get()
   }
 
   /// Whether the process serves its filters at present.
@@ -134,16 +133,14 @@ final class FilterProcess: Sendable {
   ///
   /// - Throws: ``FilterProcessError`` while it is started again.
   func connection() throws(FilterProcessError) -> FilterConnection {
-    let result = self.state.withLock { state -> Result<FilterConnection, FilterProcessError> in
+    try self.state.withLock { state throws(FilterProcessError) in
       switch state.phase {
-      case .attached(let connection): return .success(connection)
+      case .attached(let connection): return connection
       case .starting(let last):
-        return .failure(
-          FilterProcessError(
-            "the filter process is being started again" + (last.map { ", after \($0)" } ?? "")))
+        throw FilterProcessError(
+          "the filter process is being started again" + (last.map { ", after \($0)" } ?? ""))
       }
     }
-    return try result.get()
   }
 
   // MARK: Runs
@@ -394,24 +391,20 @@ final class FilterProcess: Sendable {
   }
 
   private func adopt(_ offers: [FilterOffer]) throws(FilterProcessError) -> FilterConnection {
-    let result = self.state.withLock { state -> Result<FilterConnection, FilterProcessError> in
+    try self.state.withLock { state throws(FilterProcessError) in
       guard let run = state.run, state.kill == nil else {
-        return .failure(FilterProcessError("the run has ended"))
+        throw FilterProcessError("the run has ended")
       }
-      if case .attached = state.phase {
-        return .failure(FilterProcessError("it has attached already"))
-      }
+      if case .attached = state.phase { throw FilterProcessError("it has attached already") }
       guard state.offers.isEmpty || state.offers == offers else {
-        return .failure(
-          FilterProcessError("its filters differ from the ones at the start of the server"))
+        throw FilterProcessError("its filters differ from the ones at the start of the server")
       }
       state.offers = offers
       let connection = FilterConnection(
         memory: run.memory, monitor: self.monitor, clock: self.clock)
       state.phase = .attached(connection)
-      return .success(connection)
+      return connection
     }
-    return try result.get()
   }
 
   /// Receives a message. A message that breaks a rule ends the run.

@@ -12,11 +12,7 @@ package struct SharedState: Sendable {
   /// The maximum number of a caller's participants whose use is shared.
   private static let maxParticipants = 512
 
-  private let engine: Engine
-
-  init(engine: Engine) {
-    self.engine = engine
-  }
+  let engine: Engine
 
   /// The clock of the overrides' ends.
   package var clock: SessionClock { self.engine.clock }

@@ -13,13 +13,7 @@ enum FileContents {
     while true {
       var code: Int32 = 0
       let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
-        #if canImport(Glibc)
-          let length = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-        #elseif canImport(Musl)
-          let length = Musl.read(descriptor, buffer.baseAddress, buffer.count)
-        #else
-          let length = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-        #endif
+        let length = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
         code = length < 0 ? errno : 0
         count = max(0, length)
       }
@@ -66,13 +60,7 @@ struct FileDescriptorOutput: Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws(POSIXCallError) {
     var rest = bytes
     while !rest.isEmpty {
-      #if canImport(Darwin)
-        let count = Darwin.write(self.descriptor, rest.baseAddress, rest.count)
-      #elseif canImport(Musl)
-        let count = Musl.write(self.descriptor, rest.baseAddress, rest.count)
-      #else
-        let count = Glibc.write(self.descriptor, rest.baseAddress, rest.count)
-      #endif
+      let count = Foundation.write(self.descriptor, rest.baseAddress, rest.count)
       if count < 0 {
         guard errno == EINTR else { throw POSIXCallError(call: "write", code: errno) }
         continue

@@ -1,14 +1,7 @@
 import ArgumentParser
+import Foundation
 import Synchronization
 import UnixSignals
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A file that gets its name when it is complete.
 ///

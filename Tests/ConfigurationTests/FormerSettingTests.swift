@@ -1,4 +1,5 @@
 import SidelightConfiguration
+import SidelightIdentity
 import SidelightServer
 import Testing
 
@@ -89,6 +90,7 @@ import Testing
       "AssetConfiguration": AssetConfiguration(), "GuardConfiguration": GuardConfiguration(),
       "ServerConfiguration": ServerConfiguration(),
       "SharedMemoryConfiguration": SharedMemoryConfiguration(),
+      "TokenConfiguration": TokenConfiguration(issuer: "i", audience: "a", keys: "k"),
       "TransportConfiguration": TransportConfiguration(),
     ]
     for removed in SettingTable.removed {

@@ -37,14 +37,22 @@ import Testing
   @Test func `the flags of earlier versions still exist`() {
     let flags = Set(SettingTable.all.compactMap(\.flag))
     for flag in [
-      "listen", "profile", "max-message-bytes", "stream-window-bytes", "unix-socket-mode",
+      "listen", "profile", "max-message-bytes", "unix-socket-mode",
       "release-memory-after", "compute-threads", "max-sessions", "max-sessions-per-caller",
-      "max-load", "shared-memory", "shared-memory-socket", "shared-memory-session-mb",
-      "shared-memory-mb", "shared-memory-user", "shutdown-grace", "log-level", "log-format",
+      "max-load", "shared-memory", "shared-memory-socket", "shared-memory-mb",
+      "shared-memory-user", "shutdown-grace", "log-level", "log-format",
       "admin",
     ] {
       #expect(flags.contains("--" + flag), "--\(flag)")
     }
+  }
+
+  @Test func `an address has a quarter of the limits of all, and at least the default`() throws {
+    let flags = ["--guards-max-connections=4000", "--guards-max-unfinished-bytes=1GiB"]
+    let guards = try Settings(commandLine: CommandLineSource(flags)).configuration.server.guards
+    #expect((guards.maxConnections, guards.maxConnectionsPerAddress) == (4000, 1000))
+    #expect(guards.maxUnfinishedBytes == 1 << 30)
+    #expect(guards.maxUnfinishedBytesPerAddress == 512 << 20)
   }
 
   /// The library validates a transport too, for programs that embed it. The table must not accept

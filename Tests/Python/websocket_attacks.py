@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 2
 FLOOD_MESSAGES = 20_000
 # The half-open sockets at a time.
 MAX_HALF_OPEN = 40
-# More than `guards.max-connections-per-address` allows by default.
+# More than an address may have by default.
 MANY_CONNECTIONS = 530
 CONTROL_MESSAGES = [
     messages.ClientMessage(**each).SerializeToString()

@@ -3,6 +3,11 @@ package import SidelightKernels
 /// A neighbourhood operation with a definition, with which its pass is compared: naive, in double
 /// precision. A new operation has its definition in `Operations/`.
 package protocol ReferenceOperation: NeighborhoodOperation {
+  /// Whether the operation is a weighted sum of pixels. Then chroma that 2x2 pixels share gets
+  /// exactly the result of full-size chroma: every pixel has the shared sample, and the result is
+  /// the mean of their results. Other operations work on the chroma plane, with samples in the
+  /// middle of their pixels.
+  var sumsPixels: Bool { get }
   /// Applies the operation to one plane by its definition: naive, in double precision.
   func reference(_ plane: ReferencePlane) -> ReferencePlane
   /// Applies the operation to all planes of a picture by its definition. The default applies it to
@@ -13,6 +18,7 @@ package protocol ReferenceOperation: NeighborhoodOperation {
 }
 
 extension ReferenceOperation {
+  package var sumsPixels: Bool { false }
   package func reference(_ plane: ReferencePlane) -> ReferencePlane { plane }
   package func reference(
     _ planes: [ReferencePlane], of geometry: FrameGeometry

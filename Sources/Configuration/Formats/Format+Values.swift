@@ -16,10 +16,7 @@ extension Format {
           ("0" ... "9").contains($0)
         }
         guard isNumber else { throw InvalidSettingValue("expected an integer") }
-        guard let value = Int(text), range.contains(value) else {
-          throw InvalidSettingValue("the range is \(kind.range ?? "")")
-        }
-        return value
+        return try kind.checked(Int(text), in: range)
       },
       text: { "\($0)" })
   }
@@ -38,10 +35,7 @@ extension Format {
         guard let value = ByteUnit.parse(text, plain: plain) else {
           throw InvalidSettingValue("expected a size such as 512KiB, 64MiB or 2GiB")
         }
-        guard range.contains(value) else {
-          throw InvalidSettingValue("the range is \(kind.range ?? "")")
-        }
-        return value
+        return try kind.checked(value, in: range)
       },
       text: text)
   }
@@ -57,10 +51,7 @@ extension Format {
         guard let value = Double(text), !value.isNaN else {
           throw InvalidSettingValue("expected a number")
         }
-        guard range.contains(value) else {
-          throw InvalidSettingValue("the range is \(kind.range ?? "")")
-        }
-        return value
+        return try kind.checked(value, in: range)
       },
       text: \.shortText)
   }
@@ -77,12 +68,21 @@ extension Format {
         guard let value = DurationUnit.parse(text) else {
           throw InvalidSettingValue("expected a duration such as 500ms, 10s, 5min or 1h")
         }
-        guard range.contains(value) else {
-          throw InvalidSettingValue("the range is \(kind.range ?? "")")
-        }
-        return value
+        return try kind.checked(value, in: range)
       },
       text: DurationUnit.text(of:))
+  }
+}
+
+extension SettingKind {
+  /// Returns a value if it is in the range.
+  fileprivate func checked<Value: Comparable>(
+    _ value: Value?, in range: ClosedRange<Value>
+  ) throws(InvalidSettingValue) -> Value {
+    guard let value, range.contains(value) else {
+      throw InvalidSettingValue("the range is \(self.range ?? "")")
+    }
+    return value
   }
 }
 
@@ -92,62 +92,41 @@ extension Double {
 }
 
 /// Units of sizes in bytes.
-private enum ByteUnit: Int, CaseIterable {
-  case gibibyte = 1_073_741_824
-  case mebibyte = 1_048_576
-  case kibibyte = 1024
-
-  var name: String {
-    switch self {
-    case .gibibyte: "GiB"
-    case .mebibyte: "MiB"
-    case .kibibyte: "KiB"
-    }
-  }
+private enum ByteUnit {
+  private static let all = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
 
   /// Parses a number with or without a unit. `nil` if it is invalid or overflows.
   static func parse(_ text: String, plain: Int) -> Int? {
-    let unit = Self.allCases.first { text.hasSuffix($0.name) }
-    let number = text.dropLast(unit?.name.count ?? 0)
+    let (name, unit) = Self.all.first { text.hasSuffix($0.0) } ?? ("", plain)
+    let number = text.dropLast(name.count)
     guard let count = Int(number.last == " " ? number.dropLast() : number) else { return nil }
-    let (bytes, overflow) = count.multipliedReportingOverflow(by: unit?.rawValue ?? plain)
+    let (bytes, overflow) = count.multipliedReportingOverflow(by: unit)
     return overflow ? nil : bytes
   }
 
   /// Returns the number in the largest unit of which it is a multiple.
   static func text(of bytes: Int, plain: Int = 1) -> String {
-    guard bytes != 0, let unit = Self.allCases.first(where: { bytes.isMultiple(of: $0.rawValue) })
+    guard bytes != 0, let (name, unit) = Self.all.first(where: { bytes.isMultiple(of: $0.1) })
     else { return "\(bytes / plain)" }
-    return "\(bytes / unit.rawValue)\(unit.name)"
+    return "\(bytes / unit)\(name)"
   }
 }
 
 /// Units of durations, in microseconds.
-enum DurationUnit: Int64, CaseIterable {
-  case hour = 3_600_000_000
-  case minute = 60_000_000
-  case second = 1_000_000
-  case millisecond = 1000
-  case microsecond = 1
-
-  var name: String {
-    switch self {
-    case .hour: "h"
-    case .minute: "min"
-    case .second: "s"
-    case .millisecond: "ms"
-    case .microsecond: "us"
-    }
-  }
+private enum DurationUnit {
+  private static let all: [(name: String, microseconds: Int64)] = [
+    ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1000), ("us", 1),
+  ]
 
   /// Parses a number with or without a unit, to the microsecond. `nil` if it is invalid.
   static func parse(_ text: String) -> Duration? {
     // The longest name first: `ms` ends in `s`.
-    let unit = Self.allCases.sorted { $0.name.count > $1.name.count }
-      .first { text.hasSuffix($0.name) }
-    let number = text.dropLast(unit?.name.count ?? 0)
+    let unit =
+      Self.all.sorted { $0.name.count > $1.name.count }.first { text.hasSuffix($0.name) }
+      ?? ("", 1_000_000)
+    let number = text.dropLast(unit.name.count)
     guard let count = Double(number.last == " " ? number.dropLast() : number) else { return nil }
-    let microseconds = count * Double((unit ?? .second).rawValue)
+    let microseconds = count * Double(unit.microseconds)
     guard abs(microseconds) < 1e18 else { return nil }
     return .microseconds(Int64(microseconds.rounded()))
   }
@@ -157,8 +136,8 @@ enum DurationUnit: Int64, CaseIterable {
     let (seconds, attoseconds) = duration.components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     guard microseconds != 0 else { return "0s" }
-    let unit = Self.allCases.first { microseconds.isMultiple(of: $0.rawValue) } ?? .microsecond
-    return "\(microseconds / unit.rawValue)\(unit.name)"
+    let unit = Self.all.first { microseconds.isMultiple(of: $0.microseconds) } ?? ("us", 1)
+    return "\(microseconds / unit.microseconds)\(unit.name)"
   }
 }
 

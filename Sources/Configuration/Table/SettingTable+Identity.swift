@@ -28,14 +28,12 @@ struct TokenSettings: Sendable, Hashable {
   var issuer: String?
   var audience: String?
   var keys: String?
-  var leeway = Duration.seconds(60)
   var scopePrefix: String?
 
   /// The authenticator's configuration. `nil` ignores tokens.
   var configuration: TokenConfiguration? {
     guard let issuer, let audience, let keys else { return nil }
     var tokens = TokenConfiguration(issuer: issuer, audience: audience, keys: keys)
-    tokens.leeway = self.leeway
     tokens.scopePrefix = self.scopePrefix ?? ""
     return tokens
   }
@@ -82,9 +80,6 @@ extension SettingTable {
       Setting(
         "token.keys", \.token.keys, Format.path().optional(none: "none"), change: .onReload,
         "File with the issuer's keys, a JSON Web Key Set."),
-      Setting(
-        "token.leeway", \.token.leeway, Format.duration(TokenConfiguration.leewayRange),
-        change: .onReload, "Tolerated clock skew for the nbf and exp of tokens."),
       Setting(
         "token.scope-prefix", \.token.scopePrefix,
         Format.text(maxBytes: 256).optional(none: "none"), change: .onReload,

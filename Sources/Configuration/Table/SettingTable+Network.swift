@@ -78,10 +78,6 @@ extension SettingTable {
         flag: "max-message-bytes",
         "Maximum size of a message, each way; a 4K BGRA frame has 33 MB."),
       Setting(
-        "transport.stream-window-bytes", \.base.transport.streamWindowBytes,
-        Format.size(TransportConfiguration.streamWindowBytesRange), flag: "stream-window-bytes",
-        "HTTP/2 flow-control window of a stream."),
-      Setting(
         "transport.congestion-control", \.base.transport.congestionControl,
         Format.text(type: "name", maxBytes: 15)
           .optional(none: "bbr where the system offers it, otherwise the system's default"),
@@ -96,25 +92,19 @@ extension SettingTable {
     title: "Guards",
     settings: [
       Setting(
-        "guards.max-connections", \.base.guards.maxConnections,
-        Format.count(1 ... 1_000_000, of: "connections"), change: .onReload,
-        "Maximum number of concurrent connections, over all addresses."),
-      Setting(
-        "guards.max-connections-per-address", \.base.guards.maxConnectionsPerAddress,
+        "guards.max-connections", \.maxConnections,
         Format.count(1 ... 1_000_000, of: "connections"), change: .onReload,
         """
-        Maximum number of concurrent connections per address; all clients of a Unix socket count \
-        as one.
+        Maximum number of concurrent connections; a quarter of it, at least 512, per address. All \
+        clients of a Unix socket or proxy count as one address.
         """),
       Setting(
         "guards.preface-timeout", \.base.guards.prefaceTimeout, Self.timeout, change: .onReload,
         "Maximum time for a new connection to send the HTTP/2 preface, with the TLS handshake."),
       Setting(
         "guards.keepalive-interval", \.base.guards.keepaliveInterval, Self.timeout,
-        change: .onReload, "Idle time after which a keepalive PING is sent to the peer."),
-      Setting(
-        "guards.keepalive-timeout", \.base.guards.keepaliveTimeout, Self.timeout,
-        change: .onReload, "Maximum time for the peer to answer a keepalive PING."),
+        change: .onReload,
+        "Idle time after which a keepalive PING is sent to the peer, which has 6 s to answer."),
       Setting(
         "guards.write-stall-timeout", \.base.guards.writeStallTimeout, Self.timeout,
         change: .onReload, "Maximum time for which a peer may accept no written data."),
@@ -125,16 +115,11 @@ extension SettingTable {
         Sustained rate of PINGs per connection and second; grpc-go sends one per burst of data.
         """),
       Setting(
-        "guards.max-unfinished-bytes", \.base.guards.maxUnfinishedBytes,
-        Format.size(1 << 20 ... 1 << 40),
+        "guards.max-unfinished-bytes", \.maxUnfinishedBytes, Format.size(1 << 20 ... 1 << 40),
         change: .onReload,
-        "Maximum size of all incompletely received messages, over all addresses."),
-      Setting(
-        "guards.max-unfinished-bytes-per-address", \.base.guards.maxUnfinishedBytesPerAddress,
-        Format.size(1 << 20 ... 1 << 40), change: .onReload,
         """
-        Maximum size of all incompletely received messages per address; clients behind one proxy \
-        share it.
+        Maximum size of all incompletely received messages; a quarter of it, at least 512 MiB, per \
+        address.
         """),
     ])
 

@@ -26,12 +26,22 @@ extension SettingTable {
     RemovedSetting("assets.max", flag: "max-assets", inSwift: "AssetConfiguration.maxAssets"),
     RemovedSetting(
       "assets.max-pixels", flag: "max-asset-pixels", inSwift: "AssetConfiguration.maxPixels"),
+    RemovedSetting(
+      "assets.upload-timeout", flag: "asset-upload-timeout",
+      inSwift: "AssetConfiguration.uploadTimeout"),
     RemovedSetting("compute.niceness", inSwift: "ServerConfiguration.computeNiceness"),
     RemovedSetting("guards.drain-timeout", "set shutdown.grace, of which it is 72 %, at most 6 s"),
+    RemovedSetting("guards.keepalive-timeout", inSwift: "GuardConfiguration.keepaliveTimeout"),
     RemovedSetting("guards.linger-timeout", inSwift: "GuardConfiguration.lingerTimeout"),
+    RemovedSetting(
+      "guards.max-connections-per-address",
+      "set guards.max-connections, of which it is a quarter, at least 512"),
     RemovedSetting(
       "guards.max-control-message-bytes", inSwift: "GuardConfiguration.maxControlMessageBytes"),
     RemovedSetting("guards.max-message-fields", inSwift: "GuardConfiguration.maxMessageFields"),
+    RemovedSetting(
+      "guards.max-unfinished-bytes-per-address",
+      "set guards.max-unfinished-bytes, of which it is a quarter, at least 512 MiB"),
     RemovedSetting(
       "guards.off",
       "leave it out; all guards are active, and the other settings guards.* are their limits"),
@@ -39,6 +49,7 @@ extension SettingTable {
       "guards.ping-burst", "set guards.pings-per-second; the burst is four times as much"),
     RemovedSetting(
       "limits.custom-filter-timeout", inSwift: "ServerConfiguration.customFilterTimeout"),
+    RemovedSetting("limits.frames-in-flight", inSwift: "ServerConfiguration.framesInFlight"),
     RemovedSetting(
       "limits.max-consecutive-errors", inSwift: "ServerConfiguration.maxConsecutiveErrors"),
     RemovedSetting("limits.max-plan-bytes", inSwift: "ServerConfiguration.maxPlanBytes"),
@@ -53,10 +64,13 @@ extension SettingTable {
       "shared-memory.max-pending-connections",
       inSwift: "SharedMemoryConfiguration.maxPendingConnections"),
     RemovedSetting(
+      "shared-memory.session-mb", inSwift: "SharedMemoryConfiguration.maxSessionBytes"),
+    RemovedSetting(
       "shared-memory.token-lifetime", inSwift: "SharedMemoryConfiguration.tokenLifetime"),
     RemovedSetting(
       "shutdown.drain-timeout",
       "set shutdown.grace, of which it is 60 %, at most 5 s"),
+    RemovedSetting("token.leeway", inSwift: "TokenConfiguration.leeway"),
     RemovedSetting(
       "transport.event-loops", flag: "event-loops", inSwift: "TransportConfiguration.eventLoops"),
     RemovedSetting("transport.executor", Self.useProfile),
@@ -69,6 +83,9 @@ extension SettingTable {
       "transport.max-concurrent-streams", inSwift: "TransportConfiguration.maxConcurrentStreams"),
     RemovedSetting(
       "transport.receive-buffer-bytes", inSwift: "TransportConfiguration.receiveBufferBytes"),
+    RemovedSetting(
+      "transport.stream-window-bytes", flag: "stream-window-bytes",
+      inSwift: "TransportConfiguration.streamWindowBytes"),
     RemovedSetting(
       "transport.unix-socket-buffer-bytes", flag: "unix-socket-buffer-bytes",
       inSwift: "TransportConfiguration.unixSocketBufferBytes"),

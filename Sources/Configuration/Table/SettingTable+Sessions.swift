@@ -32,13 +32,6 @@ extension SettingTable {
       Setting(
         "limits.max-frame-pixels", \.base.maxFramePixels, Format.count(1 ... 1 << 28, of: "pixels"),
         "Maximum number of pixels of a frame."),
-      Setting(
-        "limits.frames-in-flight", \.base.framesInFlight,
-        Format.count(ServerConfiguration.framesInFlightRange, of: "frames"), change: .onReload,
-        """
-        Maximum number of frames in flight per session; applies to new sessions. A client on a long \
-        link may ask for up to 16.
-        """),
     ])
 
   static let resume = Group(
@@ -101,16 +94,12 @@ extension SettingTable {
         "assets.max-file-bytes", \.base.assets.maxFileBytes, Format.size(0 ... 1 << 30),
         flag: "max-asset-file-bytes", "Maximum size of an uploaded file."),
       Setting(
-        "assets.upload-timeout", \.base.assets.uploadTimeout,
-        Format.duration(.milliseconds(100) ... .seconds(3600)), flag: "asset-upload-timeout",
-        "Maximum duration of an upload."),
-      Setting(
         "assets.lifetime", \.base.assets.lifetime, Format.duration(.zero ... .seconds(86400)),
         flag: "asset-lifetime",
         "Time that the assets of a caller or participant without sessions are kept."),
     ])
 
-  // A number without a unit counts mebibytes, as the names say.
+  // A number without a unit counts mebibytes, as the name says.
   static let sharedMemory = Group(
     title: "Shared memory",
     settings: [
@@ -123,12 +112,9 @@ extension SettingTable {
         Format.path(maxBytes: 107).optional(none: "in a new private directory"),
         "Path of the descriptor socket, from which clients fetch rings."),
       Setting(
-        "shared-memory.session-mb", \.sharedMemory.maxSessionBytes,
-        Format.size(1 << 20 ... 1 << 40, plain: 1 << 20), "Maximum size of a session's ring."),
-      Setting(
         "shared-memory.mb", \.sharedMemory.maxBytes,
         Format.size(1 << 20 ... 1 << 40, plain: 1 << 20),
-        "Maximum size of all rings."),
+        "Maximum size of all rings; a ring has at most 512 MiB."),
       Setting(
         "shared-memory.users", \.sharedMemory.userIDs, Format.userID.list(),
         flag: "shared-memory-user",

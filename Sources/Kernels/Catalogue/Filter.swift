@@ -45,6 +45,16 @@ extension CatalogueFilter {
   public var description: FilterDescription { Self.description }
 }
 
+/// A filter that keeps its arguments and reads them when it returns its nodes.
+protocol ArgumentFilter: CatalogueFilter {
+  var arguments: Arguments { get }
+  init(arguments: Arguments)
+}
+
+extension ArgumentFilter {
+  init(_ arguments: Arguments) { self.init(arguments: arguments) }
+}
+
 /// A filter that brings in pictures or needs gamma-encoded colour: it implements
 /// ``Filter/nodes(for:in:)`` alone.
 package protocol SpaceDependentFilter: Filter {}

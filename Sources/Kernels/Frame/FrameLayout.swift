@@ -21,16 +21,7 @@ public struct FrameLayout: Sendable, Hashable {
   public init(
     packed format: PixelFormat, size: FrameSize
   ) throws(FrameLayoutError) {
-    try Self.check(size: size)
-    var planes: [PlaneLayout] = []
-    planes.reserveCapacity(format.planeCount)
-    var offset = 0
-    for plane in 0 ..< format.planeCount {
-      let stride = format.rowByteCount(plane: plane, width: size.width)
-      planes.append(PlaneLayout(offset: offset, stride: stride))
-      offset += stride * format.rowCount(plane: plane, height: size.height)
-    }
-    self.init(format: format, size: size, planes: planes, byteCount: offset)
+    try self.init(format, size) { $0 }
   }
 
   /// Creates a layout for buffers of the pool. Strides are multiples of 64 bytes and never of 4096:
@@ -40,14 +31,21 @@ public struct FrameLayout: Sendable, Hashable {
   public init(
     aligned format: PixelFormat, size: FrameSize
   ) throws(FrameLayoutError) {
+    try self.init(format, size) { row in
+      let stride = (row + 63) & ~63
+      return stride.isMultiple(of: 4096) ? stride + 64 : stride
+    }
+  }
+
+  private init(
+    _ format: PixelFormat, _ size: FrameSize, stride: (_ rowByteCount: Int) -> Int
+  ) throws(FrameLayoutError) {
     try Self.check(size: size)
     var planes: [PlaneLayout] = []
     planes.reserveCapacity(format.planeCount)
     var offset = 0
     for plane in 0 ..< format.planeCount {
-      let row = format.rowByteCount(plane: plane, width: size.width)
-      var stride = (row + 63) & ~63
-      if stride.isMultiple(of: 4096) { stride += 64 }
+      let stride = stride(format.rowByteCount(plane: plane, width: size.width))
       planes.append(PlaneLayout(offset: offset, stride: stride))
       offset += stride * format.rowCount(plane: plane, height: size.height)
     }

@@ -17,11 +17,6 @@ package protocol NeighborhoodOperation: Sendable {
   /// Whether colour may exceed its alpha, and the pass itself limits it to alpha if its output is a
   /// frame.
   var limitsLast: Bool { get }
-  /// Whether the operation is a weighted sum of pixels. Then chroma that 2x2 pixels share gets
-  /// exactly the result of full-size chroma: every pixel has the shared sample, and the result is
-  /// the mean of their results. Other operations work on the chroma plane, with samples in the
-  /// middle of their pixels.
-  var sumsPixels: Bool { get }
   /// Returns the maximum distance, in pixels, from which a pixel gets content, if the operation
   /// takes it equally from opposite sides, as blurs do; `nil` if it may move content to one side,
   /// or from any distance. `nil` by default.
@@ -37,7 +32,6 @@ extension NeighborhoodOperation {
   package var mixesPixels: Bool { true }
   package var averages: Bool { true }
   package var limitsLast: Bool { false }
-  package var sumsPixels: Bool { false }
   package func spread(in geometry: FrameGeometry) -> Double? { nil }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
 }

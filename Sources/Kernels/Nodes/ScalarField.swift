@@ -79,12 +79,7 @@ package enum FieldView: Sendable {
     case .grid(let grid):
       let (upper, lower, fraction) = unsafe grid.rows(y: strip.y)
       unsafe rows.interpolate_field(upper, lower, fraction, grid.spacing, strip.x, strip.count, out)
-    case .grain(let grain):
-      let noise = unsafe NoiseTable.start + grain.offset(y: strip.y, time: strip.time) + strip.x
-      let amount = Float(grain.amount) / 255
-      for index in 0 ..< strip.count {
-        unsafe out[index] = 1 - amount * Float(noise[index])
-      }
+    case .grain(let grain): unsafe grain.fill(out, strip)
     }
   }
 
@@ -144,6 +139,15 @@ package struct GrainField: Sendable, Hashable {
   package func value(x: Int, y: Int, time: FrameTime) -> Double {
     let noise = unsafe NoiseTable.start[self.offset(y: y, time: time) + x]
     return 1 - self.amount * Double(noise) / 255
+  }
+
+  /// Writes the noise of a strip.
+  func fill(_ out: UnsafeMutablePointer<Float>, _ strip: Strip) {
+    let noise = unsafe NoiseTable.start + self.offset(y: strip.y, time: strip.time) + strip.x
+    let unit = Float(self.amount) / 255
+    for index in 0 ..< strip.count {
+      unsafe out[index] = 1 - unit * Float(noise[index])
+    }
   }
 
   /// The offset of a row's noise in the table.

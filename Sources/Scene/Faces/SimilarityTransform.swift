@@ -7,8 +7,6 @@ package import SidelightKernels
 /// scale `s` and the rotation `r`. y points down: a positive rotation turns clockwise in the
 /// picture.
 package struct SimilarityTransform: Sendable, Hashable {
-  package static let identity = SimilarityTransform(a: 1, b: 0, tx: 0, ty: 0)
-
   package var a: Double
   package var b: Double
   package var tx: Double
@@ -50,14 +48,6 @@ package struct SimilarityTransform: Sendable, Hashable {
     PicturePoint(
       x: self.a * point.x - self.b * point.y + self.tx,
       y: self.b * point.x + self.a * point.y + self.ty)
-  }
-
-  /// Returns this movement followed by another.
-  package func followed(by next: SimilarityTransform) -> SimilarityTransform {
-    let moved = next(PicturePoint(x: self.tx, y: self.ty))
-    return SimilarityTransform(
-      a: next.a * self.a - next.b * self.b, b: next.b * self.a + next.a * self.b,
-      tx: moved.x, ty: moved.y)
   }
 }
 

@@ -30,11 +30,6 @@ package enum FaceCoverage: Sendable, Hashable {
   /// These regions are covered, and the rest of the frame is visible. Regions overlap.
   case regions([CoveredRegion])
 
-  /// Whether the whole frame is covered.
-  package var isWhole: Bool {
-    if case .whole = self { true } else { false }
-  }
-
   /// The maximum number of mosaic cells across a face.
   package static let maximumCells = 6.0
 
@@ -89,13 +84,6 @@ package struct CoveredRegion: Sendable, Hashable {
   package var isValid: Bool {
     self.center.isFinite && self.roll.isFinite && self.radiusX.isFinite && self.radiusX > 0
       && self.radiusY.isFinite && self.radiusY > 0 && self.cell.isFinite && self.cell > 0
-  }
-
-  /// Returns the region in another scale of the picture, for example the frame's.
-  package func scaled(by factor: Double) -> CoveredRegion {
-    CoveredRegion(
-      shape: self.shape, center: factor * self.center, radiusX: factor * self.radiusX,
-      radiusY: factor * self.radiusY, roll: self.roll, cell: factor * self.cell)
   }
 }
 

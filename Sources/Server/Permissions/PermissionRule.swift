@@ -1,3 +1,4 @@
+import Foundation
 public import SidelightKernels
 public import SidelightWire
 
@@ -98,7 +99,7 @@ extension PermissionRule: CustomStringConvertible {
       }
       var values: [String] = []
       for value in field[field.index(after: equals)...].split(separator: "+") {
-        guard let value = Self.unescaped(value) else {
+        guard let value = value.removingPercentEncoding else {
           throw ConfigurationError(
             setting: "permissions", value: text,
             range: "values in which two hexadecimal digits follow each %")
@@ -184,38 +185,7 @@ extension PermissionRule: CustomStringConvertible {
   }
 
   private static func escaped(_ value: String) -> String {
-    value.unicodeScalars.map { scalar in
-      switch scalar {
-      case "%": "%25"
-      case "+": "%2B"
-      case ",": "%2C"
-      case " ": "%20"
-      default: String(scalar)
-      }
-    }
-    .joined()
-  }
-
-  private static func unescaped(_ value: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = Array(value.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = rest.prefix(2)
-      guard digits.count == 2, digits.allSatisfy(Self.isHexadecimal),
-        let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(code)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
-  }
-
-  private static func isHexadecimal(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0") ... UInt8(ascii: "9")).contains(byte)
-      || (UInt8(ascii: "a") ... UInt8(ascii: "f")).contains(byte | 0x20)
+    let codes: [Unicode.Scalar: String] = ["%": "%25", "+": "%2B", ",": "%2C", " ": "%20"]
+    return value.unicodeScalars.map { codes[$0] ?? String($0) }.joined()
   }
 }

@@ -10,11 +10,7 @@ import SwiftProtobuf
 
 /// `sidelight.v1.Assets`: callers upload the pictures and tables that their pipelines use.
 struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
-  private let engine: Engine
-
-  init(engine: Engine) {
-    self.engine = engine
-  }
+  let engine: Engine
 
   func putAsset(
     request: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, context: ServerContext

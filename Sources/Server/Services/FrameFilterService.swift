@@ -15,13 +15,8 @@ import SwiftProtobuf
 struct FrameFilterService: RegistrableRPCService {
   private typealias Method = Sidelight_V1_FrameFilter.Method
 
-  private let engine: Engine
-  private let configuration: ServerConfiguration
-
-  init(engine: Engine, configuration: ServerConfiguration) {
-    self.engine = engine
-    self.configuration = configuration
-  }
+  let engine: Engine
+  let configuration: ServerConfiguration
 
   func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
     let stills = StillImageHandler(engine: self.engine)

@@ -9,13 +9,9 @@ struct LoadReportService: Xds_Service_Orca_V3_OpenRcaService.SimpleServiceProtoc
   /// The time between two reports; callers need no credentials.
   static let intervals = Duration.milliseconds(250) ... .seconds(3600)
 
-  private let engine: Engine
+  let engine: Engine
   /// The last load and its time, for all callers.
   private let last = LockedValue<(load: Double, time: Duration)?>(nil)
-
-  init(engine: Engine) {
-    self.engine = engine
-  }
 
   /// The load, computed again after the shortest interval: any number of callers may ask.
   private var load: Double {

@@ -9,11 +9,7 @@ import SwiftProtobuf
 /// `sidelight.v1.Sessions`: lists the open sessions for operators, forces pipelines, and moves and
 /// closes sessions.
 struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
-  private let engine: Engine
-
-  init(engine: Engine) {
-    self.engine = engine
-  }
+  let engine: Engine
 
   func listSessions(
     request: Sidelight_V1_ListSessionsRequest, context: ServerContext

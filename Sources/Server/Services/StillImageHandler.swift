@@ -13,16 +13,12 @@ import Tracing
 ///
 /// The scheduler grants turns to all these calls together as to one session.
 struct StillImageHandler: Sendable {
-  private let engine: Engine
+  let engine: Engine
 
   /// The deadline assumed by the scheduler for a call, from its arrival.
   private static let defaultBudget = Duration.seconds(1)
   /// The scheduler's session number shared by all calls.
   private static let sessionNumber = UInt64.max
-
-  init(engine: Engine) {
-    self.engine = engine
-  }
 
   // MARK: Apply
 

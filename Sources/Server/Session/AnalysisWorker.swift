@@ -7,16 +7,12 @@ import SwiftProtobuf
 /// Analyzes frames of a session in parallel to the worker: a frame never waits for an analysis, and
 /// a slow analysis sees fewer frames.
 struct AnalysisWorker {
-  private let session: Session
+  let session: Session
   private var engine: Engine { self.session.engine }
   private var clock: SessionClock { self.session.engine.clock }
 
   /// The deadline assumed by the scheduler for an analysis, from the frame's arrival.
   private static let defaultBudget = Duration.seconds(1)
-
-  init(session: Session) {
-    self.session = session
-  }
 
   /// Runs until the mailbox of jobs is finished and empty, or the task is cancelled.
   func run() async {

@@ -401,18 +401,13 @@ final class SessionHandle: Sendable {
   private func update<Result, Failure: Error>(
     _ body: (inout PipelineState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let result: Swift.Result<Result, Failure> = self.state.withLock { state in
+    try self.state.withLock { state throws(Failure) in
       state.version += 1
       let revision = state.pipelineState.revision
-      do throws(Failure) {
-        let result = try body(&state.pipelineState)
-        if state.pipelineState.revision != revision { Self.hideEarlierResults(&state) }
-        return .success(result)
-      } catch {
-        return .failure(error)
-      }
+      let result = try body(&state.pipelineState)
+      if state.pipelineState.revision != revision { Self.hideEarlierResults(&state) }
+      return result
     }
-    return try result.get()
   }
 
   /// Hides the results of earlier revisions from compositions if the active pipeline hides anything.

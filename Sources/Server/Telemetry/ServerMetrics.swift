@@ -9,10 +9,11 @@ import Synchronization
 /// Durations are recorded as they occur. Counts that sessions keep anyway are read once a second
 /// and on request, which costs no time per frame, and equals the counts that clients receive.
 package final class ServerMetrics: Sendable {
-  /// The counters by name and labels, and the totals that they have reported.
+  /// The counters and gauges by name and labels, and the totals that the counters have reported.
   private struct Totals {
     var counters: [String: Counter] = [:]
     var reported: [String: UInt64] = [:]
+    var gauges: [String: Gauge] = [:]
   }
 
   /// The maximum number of names of passes, which depend on clients' pipelines. Further passes are
@@ -26,7 +27,6 @@ package final class ServerMetrics: Sendable {
   private let queue: Timer
   private let passes = Mutex<[String: Timer]>([:])
   private let totals = Mutex(Totals())
-  private let gauges: ServerGauges
   /// The durations of the frames of the last second, for the status page.
   let recent = Mutex(DurationHistogram())
 
@@ -42,7 +42,10 @@ package final class ServerMetrics: Sendable {
         )
       })
     self.queue = Timer(label: "sidelight_frame_queue_seconds", factory: factory)
-    self.gauges = ServerGauges(factory: factory)
+    self.totals.withLock { totals in
+      let version = [("version", SidelightVersion.current)]
+      self.set("sidelight_build_info", version, to: 1, &totals)
+    }
   }
 
   // MARK: Events
@@ -109,6 +112,7 @@ package final class ServerMetrics: Sendable {
           [("limit", limit.rawValue)], &totals)
       }
       let connections = engine.observability.connections.counts
+      let assets = engine.assets.contents
       for end in ConnectionEnd.allCases {
         self.report(
           connections.ended[end] ?? 0, of: "sidelight_connections_closed_total",
@@ -119,7 +123,27 @@ package final class ServerMetrics: Sendable {
           UInt64(connections.guards[each] ?? 0), of: "sidelight_guard_actions_total",
           [("guard", each.rawValue)], &totals)
       }
-      self.gauges.update(from: engine, frames: frames, pool: pool, at: now)
+      let gauges: [(name: String, state: String?, value: Double)] = [
+        ("sidelight_sessions", nil, Double(engine.admission.sessions.count)),
+        ("sidelight_frames_in_flight", nil, Double(frames.inFlight)),
+        ("sidelight_output_age_seconds", nil, engine.outputAge(at: now) / .seconds(1)),
+        ("sidelight_scheduler_load", nil, engine.processing.scheduler.load),
+        ("sidelight_compute_threads", nil, Double(engine.processing.compute.threadCount)),
+        (
+          "sidelight_stand_in_threads", nil,
+          Double(engine.processing.scheduler.overdueThreadCount)
+        ),
+        ("sidelight_connections", nil, Double(connections.open)),
+        ("sidelight_pool_bytes", "in_use", Double(pool.bytesInUse)),
+        ("sidelight_pool_bytes", "idle", Double(pool.bytesIdle)),
+        ("sidelight_ring_bytes", nil, Double(engine.rings?.bytesReserved ?? 0)),
+        ("sidelight_assets", nil, Double(assets.count)),
+        ("sidelight_asset_bytes", "decoded", Double(assets.bytes)),
+        ("sidelight_asset_bytes", "upload", Double(assets.uploadBytes)),
+      ]
+      for (name, state, value) in gauges {
+        self.set(name, state.map { [("state", $0)] } ?? [], to: value, &totals)
+      }
     }
   }
 
@@ -149,6 +173,23 @@ package final class ServerMetrics: Sendable {
     counter.increment(by: total - reported)
     totals.reported[key] = total
   }
+
+  private func set(
+    _ name: String, _ dimensions: [(String, String)], to value: Double, _ totals: inout Totals
+  ) {
+    let key = dimensions.reduce(name) { "\($0) \($1.1)" }
+    let gauge =
+      totals.gauges[key] ?? Gauge(label: name, dimensions: dimensions, factory: self.factory)
+    totals.gauges[key] = gauge
+    gauge.record(value)
+  }
+}
+
+extension Engine {
+  /// The longest time since the arrival of the last frame that a session sent.
+  fileprivate func outputAge(at now: Duration) -> Duration {
+    self.admission.sessions.handles.compactMap { $0.outputAge(at: now) }.max() ?? .zero
+  }
 }
 
 extension Duration {
@@ -158,62 +199,6 @@ extension Duration {
     let (nanoseconds, isOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     guard !isOverflow else { return seconds < 0 ? .min : .max }
     return nanoseconds &+ attoseconds / 1_000_000_000
-  }
-}
-
-struct ServerGauges: Sendable {
-  private let sessions: Gauge
-  private let framesInFlight: Gauge
-  private let outputAge: Gauge
-  private let load: Gauge
-  private let threads: Gauge
-  private let replacementThreads: Gauge
-  private let connections: Gauge
-  private let poolInUse: Gauge
-  private let poolIdle: Gauge
-  private let rings: Gauge
-  private let assets: Gauge
-  private let assetMemory: Gauge
-  private let assetUploads: Gauge
-
-  init(factory: any MetricsFactory) {
-    func gauge(_ label: String, _ dimensions: [(String, String)] = []) -> Gauge {
-      Gauge(label: label, dimensions: dimensions, factory: factory)
-    }
-    self.sessions = gauge("sidelight_sessions")
-    self.framesInFlight = gauge("sidelight_frames_in_flight")
-    self.outputAge = gauge("sidelight_output_age_seconds")
-    self.load = gauge("sidelight_scheduler_load")
-    self.threads = gauge("sidelight_compute_threads")
-    self.replacementThreads = gauge("sidelight_stand_in_threads")
-    self.connections = gauge("sidelight_connections")
-    self.poolInUse = gauge("sidelight_pool_bytes", [("state", "in_use")])
-    self.poolIdle = gauge("sidelight_pool_bytes", [("state", "idle")])
-    self.rings = gauge("sidelight_ring_bytes")
-    self.assets = gauge("sidelight_assets")
-    self.assetMemory = gauge("sidelight_asset_bytes", [("state", "decoded")])
-    self.assetUploads = gauge("sidelight_asset_bytes", [("state", "upload")])
-    gauge("sidelight_build_info", [("version", SidelightVersion.current)]).record(1)
-  }
-
-  func update(
-    from engine: Engine, frames: FrameCounts, pool: BufferPool.Statistics, at now: Duration
-  ) {
-    self.sessions.record(engine.admission.sessions.count)
-    self.framesInFlight.record(frames.inFlight)
-    let ages = engine.admission.sessions.handles.compactMap { $0.outputAge(at: now) }
-    self.outputAge.record((ages.max() ?? .zero) / .seconds(1))
-    self.load.record(engine.processing.scheduler.load)
-    self.threads.record(engine.processing.compute.threadCount)
-    self.replacementThreads.record(engine.processing.scheduler.overdueThreadCount)
-    self.connections.record(engine.observability.connections.counts.open)
-    self.poolInUse.record(pool.bytesInUse)
-    self.poolIdle.record(pool.bytesIdle)
-    self.rings.record(engine.rings?.bytesReserved ?? 0)
-    let assets = engine.assets.contents
-    self.assets.record(assets.count)
-    self.assetMemory.record(assets.bytes)
-    self.assetUploads.record(assets.uploadBytes)
   }
 }
 

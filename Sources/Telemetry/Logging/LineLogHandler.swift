@@ -86,17 +86,14 @@ public struct LineLogHandler: LogHandler {
   private func json(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
     let style = Date.ISO8601FormatStyle().time(includingFractionalSeconds: true)
       .year().month().day().timeZone(separator: .omitted)
-    var json = JSONText()
-    json.open()
-    json.add("time", self.now().formatted(style))
-    json.add("level", event.level.rawValue)
-    json.add("logger", self.label)
-    json.add("message", "\(event.message)")
-    for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
-      json.add(Self.ownKeys.contains(key) ? key + "_" : key, value)
+    let members: [(String, Logger.MetadataValue)] = [
+      ("time", "\(self.now().formatted(style))"), ("level", "\(event.level.rawValue)"),
+      ("logger", "\(self.label)"), ("message", "\(event.message)"),
+    ]
+    let others = metadata.sorted { $0.key < $1.key }.map { key, value in
+      (Self.ownKeys.contains(key) ? key + "_" : key, value)
     }
-    json.close()
-    return json.text + "\n"
+    return JSONText.object(members + others) + "\n"
   }
 }
 
@@ -148,42 +145,19 @@ public enum LogFormat: String, Sendable, Hashable, CaseIterable {
   case json
 }
 
-/// Writes a JSON object, member by member.
-struct JSONText {
-  private(set) var text = ""
-  private var isFirst = true
-
-  mutating func open() { self.text += "{" }
-
-  mutating func close() { self.text += "}" }
-
-  mutating func add(_ key: String, _ value: String) {
-    self.begin(key)
-    self.text += Self.quoted(value)
-  }
-
-  mutating func add(_ key: String, _ value: Logger.MetadataValue) {
-    self.begin(key)
-    self.text += Self.encoded(value)
-  }
-
-  private mutating func begin(_ key: String) {
-    if !self.isFirst { self.text += "," }
-    self.isFirst = false
-    self.text += Self.quoted(key) + ":"
+/// Texts in JSON.
+private enum JSONText {
+  /// Returns an object with members in this order.
+  static func object(_ members: [(String, Logger.MetadataValue)]) -> String {
+    "{\(members.map { "\(self.quoted($0)):\(self.encoded($1))" }.joined(separator: ","))}"
   }
 
   private static func encoded(_ value: Logger.MetadataValue) -> String {
     switch value {
-    case .string(let value): return self.quoted(value)
-    case .stringConvertible(let value): return self.quoted("\(value)")
-    case .array(let values): return "[\(values.map(self.encoded).joined(separator: ","))]"
-    case .dictionary(let members):
-      var json = Self()
-      json.open()
-      for (key, value) in members.sorted(by: { $0.key < $1.key }) { json.add(key, value) }
-      json.close()
-      return json.text
+    case .string(let value): self.quoted(value)
+    case .stringConvertible(let value): self.quoted("\(value)")
+    case .array(let values): "[\(values.map(self.encoded).joined(separator: ","))]"
+    case .dictionary(let members): self.object(members.sorted { $0.key < $1.key }.map { ($0, $1) })
     }
   }
 

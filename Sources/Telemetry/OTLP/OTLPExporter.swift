@@ -83,16 +83,7 @@ public final class OTLPExporter: Service {
   private func sendAll(_ send: @escaping Send, _ failures: inout FailureLog) async {
     self.counters.record(dropped: self.queue.counts.dropped)
     while !Task.isCancelled, let batch = self.queue.takeBatch() {
-      do {
-        let rejected = try await Self.within(self.configuration.exportTimeout) {
-          try await send(batch)
-        }
-        self.counters.record(sent: batch.count, rejected: rejected)
-        failures.recover()
-      } catch {
-        self.counters.record(failed: batch.count)
-        failures.record(error)
-      }
+      await self.send(batch, within: self.configuration.exportTimeout, send, &failures)
     }
     self.counters.record(dropped: self.queue.counts.dropped)
   }
@@ -100,15 +91,23 @@ public final class OTLPExporter: Service {
   private func flush(_ send: @escaping Send, _ failures: inout FailureLog) async {
     let end = ContinuousClock.now + self.configuration.flushTimeout
     while let batch = self.queue.takeBatch() {
-      do {
-        let rejected = try await Self.within(max(.zero, end - .now)) { try await send(batch) }
-        self.counters.record(sent: batch.count, rejected: rejected)
-      } catch {
-        self.counters.record(failed: batch.count)
-        failures.record(error)
-      }
+      await self.send(batch, within: max(.zero, end - .now), send, &failures)
     }
     self.counters.record(dropped: self.queue.counts.dropped)
+  }
+
+  private func send(
+    _ batch: [FinishedSpan], within limit: Duration, _ send: @escaping Send,
+    _ failures: inout FailureLog
+  ) async {
+    do {
+      let rejected = try await Self.within(limit) { try await send(batch) }
+      self.counters.record(sent: batch.count, rejected: rejected)
+      failures.recover()
+    } catch {
+      self.counters.record(failed: batch.count)
+      failures.record(error)
+    }
   }
 
   private struct ExportTimeout: Error, CustomStringConvertible {

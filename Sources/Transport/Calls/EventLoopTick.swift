@@ -1,14 +1,7 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Reports when an event loop has polled its sockets. It must be used on that loop only.
 ///

@@ -1,14 +1,7 @@
 @_spi(CustomByteBufferAllocator) import NIOCore
+import Foundation
 import SidelightKernels
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Pixels in mapped memory that byte buffers refer to, without a copy, until the transport has sent
 /// them.

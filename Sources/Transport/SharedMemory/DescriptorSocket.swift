@@ -1,12 +1,5 @@
 import CSharedMemory
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Foundation
 
 /// The system calls of a descriptor socket, on either side.
 package enum DescriptorSocket {

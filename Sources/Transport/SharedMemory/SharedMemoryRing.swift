@@ -1,14 +1,7 @@
 import CSharedMemory
+import Foundation
 package import SidelightKernels
 package import SidelightWire
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Slots of memory that a server and one of its clients both map.
 ///

@@ -1,13 +1,6 @@
+import Foundation
 import NIOCore
 package import SidelightWire
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A socket that is bound to an address and listens.
 package struct BoundSocket: Sendable {
@@ -102,24 +95,18 @@ package struct BoundSocket: Sendable {
   static let backlog: Int32 = 1024
 
   // `listen` and `close` are methods of this type. A socket that listens already gets the backlog.
+  static func startListening(_ descriptor: Int32) -> Int32 {
+    Foundation.listen(descriptor, Self.backlog)
+  }
+
+  private static func close(_ descriptor: Int32) { _ = Foundation.close(descriptor) }
+
   #if canImport(Glibc)
-    private static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    static func startListening(_ descriptor: Int32) -> Int32 {
-      Glibc.listen(descriptor, Self.backlog)
-    }
-    private static func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
+    static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
   #elseif canImport(Musl)
-    private static let stream = SOCK_STREAM | SOCK_CLOEXEC
-    static func startListening(_ descriptor: Int32) -> Int32 {
-      Musl.listen(descriptor, Self.backlog)
-    }
-    private static func close(_ descriptor: Int32) { _ = Musl.close(descriptor) }
+    static let stream = SOCK_STREAM | SOCK_CLOEXEC
   #else
-    private static let stream = SOCK_STREAM
-    static func startListening(_ descriptor: Int32) -> Int32 {
-      Darwin.listen(descriptor, Self.backlog)
-    }
-    private static func close(_ descriptor: Int32) { _ = Darwin.close(descriptor) }
+    static let stream = SOCK_STREAM
   #endif
 }
 

@@ -4,12 +4,6 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// The process at the other end of a Unix socket, as the kernel saw it when the socket was
 /// connected (`SO_PEERCRED`, unix(7)). Ids are those of this process's namespaces; an id without a
 /// mapping there shows as the overflow id (65534), or as process 0.

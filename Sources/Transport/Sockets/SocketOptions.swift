@@ -1,11 +1,6 @@
+import Foundation
 import NIOCore
 package import SidelightWire
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The socket options of a configuration, on either side.
 struct SocketOptions: Sendable {
@@ -97,7 +92,7 @@ struct CongestionControl: Sendable {
     ///
     /// - Returns: The error's number; 0 if the system offers it to this process.
     func check() -> CInt {
-      let descriptor = socket(AF_INET, Self.stream, 0)
+      let descriptor = socket(AF_INET, BoundSocket.stream, 0)
       guard descriptor >= 0 else { return errno }
       defer { close(descriptor) }
       let result = withUnsafeBytes(of: self.name.bytes) { bytes in
@@ -107,12 +102,6 @@ struct CongestionControl: Sendable {
       }
       return result == 0 ? 0 : errno
     }
-
-    #if canImport(Glibc)
-      private static let stream = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    #else
-      private static let stream = SOCK_STREAM | SOCK_CLOEXEC
-    #endif
   #else
     func check() -> CInt { self.isRequired ? ENOPROTOOPT : 0 }
   #endif

@@ -1,13 +1,6 @@
 import CSharedMemory
+import Foundation
 import SidelightWire
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The file of a Unix socket that listens.
 ///
@@ -52,7 +45,7 @@ struct UnixSocketFile: Sendable {
     defer { close(folder) }
     try Self.removeStale(path, name)
 
-    let descriptor = socket(AF_UNIX, Self.stream, 0)
+    let descriptor = socket(AF_UNIX, BoundSocket.stream, 0)
     guard descriptor >= 0 else { throw ListeningError(errno: errno, call: "socket", address) }
     do {
       let isBound = Self.withSocketAddress(name) { bind(descriptor, $0, $1) } == 0
@@ -87,7 +80,7 @@ struct UnixSocketFile: Sendable {
     guard identity.isSocket else {
       throw ListeningError(.notASocket, address, "a file that is no socket is there")
     }
-    let probe = socket(AF_UNIX, Self.stream, 0)
+    let probe = socket(AF_UNIX, BoundSocket.stream, 0)
     guard probe >= 0 else { throw ListeningError(errno: errno, call: "socket", address) }
     defer { close(probe) }
     _ = fcntl(probe, F_SETFL, fcntl(probe, F_GETFL) | O_NONBLOCK)
@@ -137,14 +130,6 @@ struct UnixSocketFile: Sendable {
   }
 
   // MARK: System calls
-
-  #if canImport(Glibc)
-    private static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-  #elseif canImport(Musl)
-    private static let stream = SOCK_STREAM | SOCK_CLOEXEC
-  #else
-    private static let stream = SOCK_STREAM
-  #endif
 
   private static func socketAddress(_ path: String) throws(ListeningError) -> sockaddr_un {
     var name = sockaddr_un()

@@ -1,12 +1,5 @@
+import Foundation
 public import SidelightScene
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Mattes from a model that the operator configured.
 public struct ModelMatteSource: MatteSource {

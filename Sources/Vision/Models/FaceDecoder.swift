@@ -1,13 +1,6 @@
+import Foundation
 import SidelightKernels
 package import SidelightScene
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Reads the faces out of the outputs of a model.
 package protocol FaceDecoder: Sendable {

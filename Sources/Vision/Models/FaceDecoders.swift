@@ -1,13 +1,6 @@
+import Foundation
 import SidelightKernels
 import SidelightScene
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Decodes BlazeFace (Bazarevsky et al. 2019), as MediaPipe feeds it.
 ///
@@ -20,8 +13,7 @@ package struct BlazeFaceDecoder: FaceDecoder {
   private let boxes: Int
   private let scores: Int
   private let anchors: [PicturePoint]
-  private let threshold: Double
-  private let overlap: Double
+  private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
@@ -51,8 +43,7 @@ package struct BlazeFaceDecoder: FaceDecoder {
     self.boxes = try outputIndex(.blazeFace, rows: anchors.count, columns: 16, in: outputs)
     self.scores = try outputIndex(.blazeFace, rows: anchors.count, columns: 1, in: outputs)
     self.anchors = anchors
-    self.threshold = faces.threshold
-    self.overlap = faces.overlap
+    self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
@@ -60,7 +51,7 @@ package struct BlazeFaceDecoder: FaceDecoder {
     let scores = outputs[self.scores].values
     let candidates = self.anchors.indices.compactMap { index -> FaceCandidate? in
       let confidence = logistic(scores[index])
-      guard confidence >= self.threshold else { return nil }
+      guard confidence >= self.settings.threshold else { return nil }
       let anchor = self.anchors[index]
       let start = 16 * index
       func at(_ place: Int) -> PicturePoint {
@@ -76,7 +67,33 @@ package struct BlazeFaceDecoder: FaceDecoder {
         height: height,
         landmarks: FaceLandmarks(leftEye: at(4), rightEye: at(6), mouth: at(10)))
     }
-    return FaceSuppression.weighted(candidates.filter(\.isValid), overlap: self.overlap)
+    return FaceSuppression.weighted(candidates.filter(\.isValid), overlap: self.settings.overlap)
+  }
+}
+
+/// The anchors of cells of `stride` pixels, row by row, in the outputs of a model.
+private struct AnchorGrid {
+  let stride: Int
+  let columns: Int
+  /// The number of anchors.
+  let count: Int
+  /// The indices of the outputs.
+  let outputs: [Int]
+
+  /// Returns the grids of the strides 8, 16 and 32.
+  static func all(
+    _ input: ModelDescription.Input, anchors: Int,
+    outputs: (_ stride: Int, _ count: Int) throws(VisionError) -> [Int]
+  ) throws(VisionError) -> [AnchorGrid] {
+    var grids: [AnchorGrid] = []
+    for stride in [8, 16, 32] {
+      let columns = input.width / stride
+      let count = anchors * columns * (input.height / stride)
+      grids.append(
+        AnchorGrid(
+          stride: stride, columns: columns, count: count, outputs: try outputs(stride, count)))
+    }
+    return grids
   }
 }
 
@@ -88,48 +105,34 @@ package struct BlazeFaceDecoder: FaceDecoder {
 /// left eye, right eye, nose, and the corners of the mouth. The names of outputs vary, so they are
 /// recognized by their shapes.
 package struct SCRFDDecoder: FaceDecoder {
-  private struct Grid {
-    let stride: Int
-    let columns: Int
-    let count: Int
-    let scores: Int
-    let boxes: Int
-    let points: Int
-  }
-
   private static let anchors = 2
 
-  private let grids: [Grid]
-  private let threshold: Double
-  private let overlap: Double
+  /// The outputs of a grid are scores, boxes and points.
+  private let grids: [AnchorGrid]
+  private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
   ) throws(VisionError) {
-    var grids: [Grid] = []
-    for stride in [8, 16, 32] {
-      let columns = input.width / stride
-      let count = Self.anchors * columns * (input.height / stride)
-      grids.append(
-        Grid(
-          stride: stride, columns: columns, count: count,
-          scores: try outputIndex(.scrfd, rows: count, columns: 1, in: outputs),
-          boxes: try outputIndex(.scrfd, rows: count, columns: 4, in: outputs),
-          points: try outputIndex(.scrfd, rows: count, columns: 10, in: outputs)))
+    self.grids = try AnchorGrid.all(input, anchors: Self.anchors) {
+      _, count throws(VisionError) in
+      [
+        try outputIndex(.scrfd, rows: count, columns: 1, in: outputs),
+        try outputIndex(.scrfd, rows: count, columns: 4, in: outputs),
+        try outputIndex(.scrfd, rows: count, columns: 10, in: outputs),
+      ]
     }
-    self.grids = grids
-    self.threshold = faces.threshold
-    self.overlap = faces.overlap
+    self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
     var candidates: [FaceCandidate] = []
     for grid in self.grids {
-      let scores = outputs[grid.scores].values
-      let boxes = outputs[grid.boxes].values
-      let points = outputs[grid.points].values
+      let scores = outputs[grid.outputs[0]].values
+      let boxes = outputs[grid.outputs[1]].values
+      let points = outputs[grid.outputs[2]].values
       let stride = Double(grid.stride)
-      for index in 0 ..< grid.count where Double(scores[index]) >= self.threshold {
+      for index in 0 ..< grid.count where Double(scores[index]) >= self.settings.threshold {
         let cell = index / Self.anchors
         let x = Double(cell % grid.columns) * stride
         let y = Double(cell / grid.columns) * stride
@@ -148,7 +151,7 @@ package struct SCRFDDecoder: FaceDecoder {
               mouth: PicturePoint(x: (at(3).x + at(4).x) / 2, y: (at(3).y + at(4).y) / 2))))
       }
     }
-    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.overlap)
+    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.settings.overlap)
   }
 }
 
@@ -161,8 +164,7 @@ package struct UltraFaceDecoder: FaceDecoder {
   private let boxes: Int
   private let width: Double
   private let height: Double
-  private let threshold: Double
-  private let overlap: Double
+  private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
@@ -172,8 +174,7 @@ package struct UltraFaceDecoder: FaceDecoder {
     self.boxes = try outputIndex(.ultraFace, rows: count, columns: 4, in: outputs)
     self.width = Double(input.width)
     self.height = Double(input.height)
-    self.threshold = faces.threshold
-    self.overlap = faces.overlap
+    self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
@@ -181,7 +182,7 @@ package struct UltraFaceDecoder: FaceDecoder {
     let boxes = outputs[self.boxes].values
     let candidates = (0 ..< scores.count / 2).compactMap { index -> FaceCandidate? in
       let confidence = Double(scores[2 * index + 1])
-      guard confidence >= self.threshold else { return nil }
+      guard confidence >= self.settings.threshold else { return nil }
       let left = Double(boxes[4 * index]) * self.width
       let top = Double(boxes[4 * index + 1]) * self.height
       return FaceCandidate(
@@ -189,7 +190,7 @@ package struct UltraFaceDecoder: FaceDecoder {
         width: Double(boxes[4 * index + 2]) * self.width - left,
         height: Double(boxes[4 * index + 3]) * self.height - top)
     }
-    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.overlap)
+    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.settings.overlap)
   }
 }
 
@@ -200,53 +201,37 @@ package struct UltraFaceDecoder: FaceDecoder {
 /// `exp(bbox[2...3]) * s`, and five points `(cell + kps) * s`: left eye, right eye, nose, and the
 /// corners of the mouth.
 package struct YuNetDecoder: FaceDecoder {
-  private struct Grid {
-    let stride: Int
-    let columns: Int
-    let count: Int
-    let classes: Int
-    let objects: Int
-    let boxes: Int
-    let points: Int
-  }
-
-  private let grids: [Grid]
-  private let threshold: Double
-  private let overlap: Double
+  /// The outputs of a grid are `cls`, `obj`, `bbox` and `kps`.
+  private let grids: [AnchorGrid]
+  private let settings: ModelDescription.Faces
 
   package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
   ) throws(VisionError) {
-    var grids: [Grid] = []
-    for stride in [8, 16, 32] {
-      let columns = input.width / stride
-      let count = columns * (input.height / stride)
+    self.grids = try AnchorGrid.all(input, anchors: 1) { stride, count throws(VisionError) in
       func index(_ name: String, _ columns: Int) throws(VisionError) -> Int {
         try outputIndex(
           .yuNet, rows: count, columns: columns, named: "\(name)_\(stride)", in: outputs)
       }
-      grids.append(
-        Grid(
-          stride: stride, columns: columns, count: count, classes: try index("cls", 1),
-          objects: try index("obj", 1), boxes: try index("bbox", 4), points: try index("kps", 10)))
+      return [
+        try index("cls", 1), try index("obj", 1), try index("bbox", 4), try index("kps", 10),
+      ]
     }
-    self.grids = grids
-    self.threshold = faces.threshold
-    self.overlap = faces.overlap
+    self.settings = faces
   }
 
   package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
     var candidates: [FaceCandidate] = []
     for grid in self.grids {
-      let classes = outputs[grid.classes].values
-      let objects = outputs[grid.objects].values
-      let boxes = outputs[grid.boxes].values
-      let points = outputs[grid.points].values
+      let classes = outputs[grid.outputs[0]].values
+      let objects = outputs[grid.outputs[1]].values
+      let boxes = outputs[grid.outputs[2]].values
+      let points = outputs[grid.outputs[3]].values
       let stride = Double(grid.stride)
       for index in 0 ..< grid.count {
         let product = max(0, min(1, classes[index])) * max(0, min(1, objects[index]))
         let confidence = Double(product).squareRoot()
-        guard confidence >= self.threshold else { continue }
+        guard confidence >= self.settings.threshold else { continue }
         let column = Double(index % grid.columns)
         let row = Double(index / grid.columns)
         func at(_ values: [Float], _ place: Int) -> PicturePoint {
@@ -268,6 +253,6 @@ package struct YuNetDecoder: FaceDecoder {
                 x: (mouth.0.x + mouth.1.x) / 2, y: (mouth.0.y + mouth.1.y) / 2))))
       }
     }
-    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.overlap)
+    return FaceSuppression.greedy(candidates.filter(\.isValid), overlap: self.settings.overlap)
   }
 }

@@ -42,25 +42,7 @@ public enum DropReason: String, Sendable, Hashable, CaseIterable {
 
   /// The name in metrics and traces: the contract's name in lower case.
   package var name: String {
-    switch self {
-    case .supersededBeforeSending: "superseded_before_sending"
-    case .disconnected: "disconnected"
-    case .connectionLost: "connection_lost"
-    case .superseded: "superseded"
-    case .queueFull: "queue_full"
-    case .lateOnArrival: "late_on_arrival"
-    case .lateInPipeline: "late_in_pipeline"
-    case .lateOnOutput: "late_on_output"
-    case .noCredit: "no_credit"
-    case .rateLimited: "rate_limited"
-    case .paused: "paused"
-    case .invalidFrame: "invalid_frame"
-    case .stageFailed: "stage_failed"
-    case .draining: "draining"
-    case .outputSuperseded: "output_superseded"
-    case .notDecodable: "not_decodable"
-    case .other: "other"
-    }
+    self.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" }
   }
 }
 

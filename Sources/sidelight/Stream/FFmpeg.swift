@@ -144,13 +144,7 @@ final class FFmpegProcess: @unchecked Sendable {  // one task reads, one writes,
   func read(_ bytes: UnsafeMutableRawBufferPointer) throws(POSIXCallError) -> Int {
     guard let output else { return 0 }
     while true {
-      #if canImport(Glibc)
-        let count = Glibc.read(output, bytes.baseAddress, bytes.count)
-      #elseif canImport(Musl)
-        let count = Musl.read(output, bytes.baseAddress, bytes.count)
-      #else
-        let count = Darwin.read(output, bytes.baseAddress, bytes.count)
-      #endif
+      let count = Foundation.read(output, bytes.baseAddress, bytes.count)
       if count >= 0 { return count }
       guard errno == EINTR else { throw POSIXCallError(call: "read", code: errno) }
     }
@@ -207,14 +201,7 @@ final class FFmpegProcess: @unchecked Sendable {  // one task reads, one writes,
 
   private static func pipe() throws(POSIXCallError) -> (read: Int32, write: Int32) {
     var ends: [Int32] = [0, 0]
-    #if canImport(Glibc)
-      let result = Glibc.pipe(&ends)
-    #elseif canImport(Musl)
-      let result = Musl.pipe(&ends)
-    #else
-      let result = Darwin.pipe(&ends)
-    #endif
-    guard result == 0 else { throw POSIXCallError(call: "pipe", code: errno) }
+    guard Foundation.pipe(&ends) == 0 else { throw POSIXCallError(call: "pipe", code: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }

@@ -308,7 +308,9 @@ import Testing
     let frame = try Self.frame(format, 299, 187)
     let blur = Stage.filter("gaussianBlur", ["radius": .number(2)])
     let map = AffineMap(a: 2, b: 0, c: 0, d: 2, tx: 0, ty: 0)
-    var region = Self.face.scaled(by: 0.5)
+    var region = Self.face
+    region.center = 0.5 * region.center
+    for length in [\CoveredRegion.radiusX, \.radiusY, \.cell] { region[keyPath: length] /= 2 }
     let together = try await bench.bench.executor.run(
       try bench.bench.catalogue.resolve([blur, .filter("facePixellate")]).plan(for: frame.geometry),
       on: frame, scene: FrameScene(frameMap: map, drawings: [FaceCoverage.regions([region])]))

@@ -181,3 +181,22 @@ struct SimulatedScene {
     return sorted[min(Int(share * Double(sorted.count)), sorted.count - 1)]
   }
 }
+
+extension SimilarityTransform {
+  static let identity = SimilarityTransform(a: 1, b: 0, tx: 0, ty: 0)
+
+  /// Returns this movement followed by another.
+  func followed(by next: SimilarityTransform) -> SimilarityTransform {
+    let moved = next(PicturePoint(x: self.tx, y: self.ty))
+    return SimilarityTransform(
+      a: next.a * self.a - next.b * self.b, b: next.b * self.a + next.a * self.b,
+      tx: moved.x, ty: moved.y)
+  }
+}
+
+extension FaceCoverage {
+  /// Whether the whole frame is covered.
+  var isWhole: Bool {
+    if case .whole = self { true } else { false }
+  }
+}

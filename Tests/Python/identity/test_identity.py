@@ -36,7 +36,7 @@ def issuer(tmp_path_factory):
 @pytest.fixture(scope="module")
 def guarded(issuer):
     """A server that requires tokens."""
-    options = [*issuer.options, "--token-leeway", "0", "--log-level", "trace"]
+    options = [*issuer.options, "--log-level", "trace"]
     with Server(*options) as running:
         yield running
         assert running.process.poll() is None, running.log
@@ -126,7 +126,7 @@ def test_missing_and_expired_tokens_have_different_errors(guarded_channel, issue
     assert refusal(lambda: check(guarded_channel, None)) == (
         "UNAUTHENTICATED", "CREDENTIALS_MISSING",
     )  # fmt: skip
-    expired = issuer.token(exp=int(time.time()) - 1)
+    expired = issuer.token(exp=int(time.time()) - 61)
     assert refusal(lambda: check(guarded_channel, expired)) == (
         "UNAUTHENTICATED", "CREDENTIALS_EXPIRED",
     )  # fmt: skip
@@ -149,9 +149,9 @@ def test_only_health_checks_need_no_token(guarded_channel):
 
 
 def test_a_session_ends_when_its_token_expires(guarded_channel, issuer):
-    # Whole seconds, and no leeway: between two and three seconds from now.
+    # Whole seconds: with the leeway between two and three seconds from now.
     end = int(time.time()) + 3
-    with Session(Bearer(guarded_channel, issuer.token(exp=end))) as session:
+    with Session(Bearer(guarded_channel, issuer.token(exp=end - 60))) as session:
         session.send_frame(images.noise("I420", 16, 16))
         session.receive_until("frame")
         error = session.fail()

@@ -119,7 +119,6 @@ def test_a_reload_cannot_disable_authentication(tmp_path, left):
     "options",
     [
         ["--allow-certificate", "dns:ops=operate"],
-        ["--token-leeway", "10"],
         ["--token-scope-prefix", "x:"],
         ["--tls-min-version", "1.3"],
     ],

@@ -127,7 +127,7 @@ def test_a_removed_name_is_refused_with_a_remedy(tmp_path):
 
 def test_a_server_uses_its_settings(tmp_path):
     file = tmp_path / "settings.yaml"
-    file.write_text("limits: {max-sessions: 11, frames-in-flight: 2}\ntransport: {profile: latency}\n")
+    file.write_text("limits: {max-sessions: 11}\ntransport: {profile: latency}\n")
     environment = {"SIDELIGHT_TRANSPORT_MAX_MESSAGE_BYTES": "1MiB", "SIDELIGHT_CONFIG": str(file)}
     with Server("--max-sessions", "12", environment=environment) as server:
         with grpc.insecure_channel(server.addresses["tcp"]) as channel:

@@ -10,11 +10,10 @@ from hyperframe import frame as frames
 from sidelight_testing import assets, broken_calls
 from sidelight_testing.broken_assets import BROKEN_FILES
 from sidelight_testing.broken_uploads import BROKEN_UPLOADS, PUT_ASSET, chunk, header
-from sidelight_testing.bystander import GONE_SECONDS, Bystander
+from sidelight_testing.bystander import GONE_SECONDS
 from sidelight_testing.contract import assets_service
 from sidelight_testing.process import resident_bytes, wait_for_memory
 from sidelight_testing.raw import RawPeer, message
-from sidelight_testing.server import Server
 
 pytest_plugins = ["sidelight_testing.under_attack"]
 
@@ -116,11 +115,3 @@ def test_memory_is_released_after_uploads(hostile_server, target):
     for _ in range(5):
         attack()
     wait_for_memory(hostile_server.process, 1.2 * baseline)
-
-
-def test_a_stalled_upload_ends_at_its_timeout():
-    with Server("--asset-upload-timeout", "1") as server:
-        with Bystander(server), RawPeer(server.addresses["tcp"]) as peer:
-            begin(peer, LONGEST)
-            assert peer.status() == 4
-        assert server.terminate() == 0, server.log

@@ -45,7 +45,7 @@ LONG = pipeline(*[("gaussianBlur", {"radius": 4 + index / 8}) for index in range
 @pytest.fixture(scope="module")
 def sharing():
     """A server that offers shared memory. It must have lived through everything."""
-    with Server("--shared-memory", "--shared-memory-session-mb", "16") as running:
+    with Server("--shared-memory") as running:
         yield running
         assert running.process.poll() is None, f"the server died:\n{running.log}"
         assert running.terminate() == 0, running.log
@@ -155,11 +155,11 @@ def test_a_token_is_valid_once_and_for_its_session(sharing_stub):
 
 
 def test_a_ring_over_the_limit_is_refused_with_the_reason(sharing_stub):
-    with Session(sharing_stub, shared_memory=request(8 << 20)) as session:
+    with Session(sharing_stub, shared_memory=request(256 << 20)) as session:
         assert not session.opened.HasField("shared_memory")
         refusal = session.opened.shared_memory_refusal
         assert refusal.code == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
-        assert str(16 << 20) in refusal.message
+        assert str(512 << 20) in refusal.message
 
 
 def test_descriptors_sent_to_the_descriptor_socket_are_closed(sharing, sharing_stub):

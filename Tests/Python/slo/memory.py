@@ -21,7 +21,7 @@ from .row import Row, Settings
 MIB = 1 << 20
 KINDS = ("reads nothing", "never ends a message", "writes without pause")
 SESSIONS = 24
-WINDOW, MESSAGE, FRAME = MIB, 4 * MIB, MIB
+WINDOW, MESSAGE, FRAME = 4 * MIB, 4 * MIB, MIB
 BOUND = (64 << 10) + 2 * WINDOW + 2 * MESSAGE + 4 * FRAME
 LIMIT = SESSIONS * BOUND + 64 * MIB
 
@@ -68,7 +68,7 @@ class MemoryGroup:
 def memory_of_a_session(settings: Settings) -> Row:
     seconds = settings.either(5, 20)
     group, why = None, ""
-    options = ["--max-message-bytes", str(MESSAGE), "--stream-window-bytes", str(WINDOW)]
+    options = ["--max-message-bytes", str(MESSAGE)]
     try:
         with contextlib.ExitStack() as stack:
             server = stack.enter_context(Server(*options))
@@ -104,7 +104,7 @@ def memory_of_a_session(settings: Settings) -> Row:
         figure,
         f"{BOUND / MIB:.1f} MiB x {SESSIONS} + 64 MiB = {LIMIT / MIB:.0f} MiB",
         lives and peak <= LIMIT,
-        "messages of 4 MiB, windows and frames of 1 MiB; "
+        "messages and windows of 4 MiB, frames of 1 MiB; "
         + (why or "server in a memory cgroup with that limit"),
     )
 

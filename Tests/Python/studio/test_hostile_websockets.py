@@ -34,7 +34,6 @@ def hostile_server():
         ("--studio", "127.0.0.1:0"),
         ("--log-level", "debug"),
         ("--guards-keepalive-interval", "300ms"),
-        ("--guards-keepalive-timeout", "10s"),
         ("--guards-write-stall-timeout", "2s"),
     ]
     with Server(*[part for option in options for part in option]) as running:

@@ -34,7 +34,7 @@ def server():
     with Server(
         # On a busy machine the sessions would be more than it can serve.
         *("--studio", "127.0.0.1:0", "--max-load", "0"),
-        *("--guards-keepalive-interval", "1s", "--guards-keepalive-timeout", "10s"),
+        *("--guards-keepalive-interval", "1s"),
     ) as running:
         yield running
         assert running.process.poll() is None, f"the server died:\n{running.log}"

@@ -2,6 +2,8 @@ import Foundation
 package import SidelightKernels
 
 extension BoxBlurOperation: ReferenceOperation {
+  package var sumsPixels: Bool { true }
+
   package func reference(_ plane: ReferencePlane) -> ReferencePlane {
     let reach = self.radius
     let whole = Int(reach)
@@ -19,6 +21,8 @@ extension BoxBlurOperation: ReferenceOperation {
 }
 
 extension GaussianBlurOperation: ReferenceOperation {
+  package var sumsPixels: Bool { true }
+
   package func reference(_ plane: ReferencePlane) -> ReferencePlane {
     let sigma = self.sigma * plane.scale
     guard sigma >= Self.minSigma else { return plane }
@@ -36,6 +40,8 @@ extension GaussianBlurOperation: ReferenceOperation {
 }
 
 extension LineBlurOperation: ReferenceOperation {
+  package var sumsPixels: Bool { true }
+
   package func reference(_ plane: ReferencePlane) -> ReferencePlane {
     let line = self.line
     let sum = line.taps.reduce(0) { $0 + $1.weight }

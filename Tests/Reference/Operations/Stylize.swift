@@ -9,6 +9,8 @@ extension MedianOperation: ReferenceOperation {
 }
 
 extension ConvolutionOperation: ReferenceOperation {
+  package var sumsPixels: Bool { true }
+
   package func reference(
     _ planes: [ReferencePlane], of geometry: FrameGeometry
   ) -> [ReferencePlane] {

@@ -1,7 +1,7 @@
 import CKernels
 
 /// A brightening of dark pictures with less noise, which follows changes of the light slowly.
-struct LowLight: CatalogueFilter {
+struct LowLight: ArgumentFilter {
   static let description = FilterDescription(
     name: "lowLight",
     summary: "Brightens dark pictures and reduces their noise; bright pictures do not change.",
@@ -31,16 +31,13 @@ struct LowLight: CatalogueFilter {
       AdaptiveParameter.smoothing,
     ])
 
-  private let operation: Operation
-
-  init(_ arguments: Arguments) {
-    self.operation = Operation(
-      amount: arguments.number("amount"), denoise: arguments.number("denoise"),
-      smoothing: arguments.number(AdaptiveParameter.smoothing.name))
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.operation.amount == 0 ? [] : [.scene(self.operation)]
+    let operation = Operation(
+      amount: self.arguments.number("amount"), denoise: self.arguments.number("denoise"),
+      smoothing: self.arguments.number(AdaptiveParameter.smoothing.name))
+    return operation.amount == 0 ? [] : [.scene(operation)]
   }
 
   struct Operation: AdaptiveOperation {

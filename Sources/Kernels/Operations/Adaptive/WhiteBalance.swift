@@ -1,7 +1,7 @@
 import CKernels
 
 /// A removal of the colour of the light, which follows changes of the light slowly.
-struct WhiteBalance: CatalogueFilter {
+struct WhiteBalance: ArgumentFilter {
   static let description = FilterDescription(
     name: "whiteBalance",
     summary: "Removes the colour of the light, automatically and without flicker.",
@@ -35,16 +35,13 @@ struct WhiteBalance: CatalogueFilter {
       AdaptiveParameter.smoothing,
     ])
 
-  private let operation: Operation
-
-  init(_ arguments: Arguments) {
-    self.operation = Operation(
-      amount: arguments.number("amount"), warmth: arguments.number("warmth"),
-      smoothing: arguments.number(AdaptiveParameter.smoothing.name))
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.operation.amount == 0 || geometry.format == .gray8 ? [] : [.scene(self.operation)]
+    let operation = Operation(
+      amount: self.arguments.number("amount"), warmth: self.arguments.number("warmth"),
+      smoothing: self.arguments.number(AdaptiveParameter.smoothing.name))
+    return operation.amount == 0 || geometry.format == .gray8 ? [] : [.scene(operation)]
   }
 
   struct Operation: AdaptiveOperation {

@@ -1,5 +1,5 @@
 /// An analysis of brightness, contrast and motion.
-struct BrightnessStatistics: CatalogueFilter {
+struct BrightnessStatistics: ArgumentFilter {
   static let description = FilterDescription(
     name: "brightnessStatistics",
     summary: "Measures brightness, contrast, the histogram and motion. Does not change frames.",
@@ -21,14 +21,10 @@ struct BrightnessStatistics: CatalogueFilter {
   /// The number of equal bins from black to white.
   static let binCount = 16
 
-  private let everyNth: Int
-
-  init(_ arguments: Arguments) {
-    self.everyNth = Int(arguments.number("everyNth").rounded())
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    [.analysis(Statistics(everyNth: self.everyNth))]
+    [.analysis(Statistics(everyNth: Int(self.arguments.number("everyNth").rounded())))]
   }
 
   private struct Statistics: FrameAnalysis {

@@ -1,7 +1,7 @@
 import CKernels
 
 /// An analysis of the distribution of colours.
-struct Histogram: CatalogueFilter {
+struct Histogram: ArgumentFilter {
   static let description = FilterDescription(
     name: "histogram",
     summary: "Measures how often each brightness occurs, by channel. Does not change frames.",
@@ -23,16 +23,13 @@ struct Histogram: CatalogueFilter {
         "The interval in frames: 5 analyses every fifth frame."),
     ])
 
-  private let binCount: Int
-  private let everyNth: Int
-
-  init(_ arguments: Arguments) {
-    self.binCount = Int(arguments.number("bins").rounded())
-    self.everyNth = Int(arguments.number("everyNth").rounded())
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    [.analysis(Analysis(binCount: self.binCount, everyNth: self.everyNth))]
+    let analysis = Analysis(
+      binCount: Int(self.arguments.number("bins").rounded()),
+      everyNth: Int(self.arguments.number("everyNth").rounded()))
+    return [.analysis(analysis)]
   }
 
   private struct Analysis: FrameAnalysis {

@@ -1,7 +1,7 @@
 import CKernels
 
 /// The mean over a square around a pixel.
-struct BoxBlur: CatalogueFilter {
+struct BoxBlur: ArgumentFilter {
   static let description = FilterDescription(
     name: "boxBlur",
     summary: "Blurs by the mean over a square.",
@@ -20,18 +20,12 @@ struct BoxBlur: CatalogueFilter {
       Border.parameter,
     ])
 
-  private let radius: Length
-  private let border: Border
-
-  init(_ arguments: Arguments) {
-    self.radius = arguments.length("radius")
-    self.border = Border(arguments)
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let radius = min(self.radius.pixels(in: geometry.size), 1024)
+    let radius = min(self.arguments.length("radius").pixels(in: geometry.size), 1024)
     guard radius > 0 else { return [] }
-    return self.border.nodes(for: geometry) { _, _ in
+    return Border(self.arguments).nodes(for: geometry) { _, _ in
       [FilterNode(.neighborhood(BoxBlurOperation(radius: radius)))]
     }
   }
@@ -50,8 +44,6 @@ package struct BoxBlurOperation: NeighborhoodOperation {
   package var summary: String {
     "means over squares of \(2 * self.radius + 1) pixels, by running sums"
   }
-
-  package var sumsPixels: Bool { true }
 
   package func spread(in geometry: FrameGeometry) -> Double? {
     self.radius + ContentSpread.rounding

@@ -1,7 +1,7 @@
 import CKernels
 
 /// A Gaussian blur.
-struct GaussianBlur: CatalogueFilter {
+struct GaussianBlur: ArgumentFilter {
   static let description = FilterDescription(
     name: "gaussianBlur",
     summary: "Blurs by a Gaussian distribution.",
@@ -20,18 +20,12 @@ struct GaussianBlur: CatalogueFilter {
       Border.parameter,
     ])
 
-  private let radius: Length
-  private let border: Border
-
-  init(_ arguments: Arguments) {
-    self.radius = arguments.length("radius")
-    self.border = Border(arguments)
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let sigma = min(self.radius.pixels(in: geometry.size), 1024)
+    let sigma = min(self.arguments.length("radius").pixels(in: geometry.size), 1024)
     guard sigma >= GaussianBlurOperation.minSigma else { return [] }
-    return self.border.nodes(for: geometry) { _, _ in [.gaussianBlur(sigma: sigma)] }
+    return Border(self.arguments).nodes(for: geometry) { _, _ in [.gaussianBlur(sigma: sigma)] }
   }
 }
 
@@ -53,8 +47,6 @@ package struct GaussianBlurOperation: NeighborhoodOperation {
       ? "Gaussian of sigma \(self.sigma), down and then across each plane"
       : "Gaussian of sigma \(self.sigma), on planes reduced \(factor)-fold"
   }
-
-  package var sumsPixels: Bool { true }
 
   package func spread(in geometry: FrameGeometry) -> Double? {
     ContentSpread.gaussian(sigma: self.sigma)

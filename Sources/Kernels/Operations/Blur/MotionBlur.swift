@@ -1,7 +1,7 @@
 import CKernels
 
 /// The mean along a line through a pixel.
-struct MotionBlur: CatalogueFilter {
+struct MotionBlur: ArgumentFilter {
   static let description = FilterDescription(
     name: "motionBlur",
     summary: "Blurs along a line, like a moving camera.",
@@ -25,21 +25,14 @@ struct MotionBlur: CatalogueFilter {
       Border.parameter,
     ])
 
-  private let radius: Length
-  private let angle: Double
-  private let border: Border
-
-  init(_ arguments: Arguments) {
-    self.radius = arguments.length("radius")
-    self.angle = arguments.number("angle")
-    self.border = Border(arguments)
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let radius = min(self.radius.pixels(in: geometry.size), 1024)
+    let radius = min(self.arguments.length("radius").pixels(in: geometry.size), 1024)
     guard radius > 0 else { return [] }
-    return self.border.nodes(for: geometry) { _, _ in
-      [FilterNode(.neighborhood(LineBlurOperation(radius: radius, angle: self.angle)))]
+    let line = LineBlurOperation(radius: radius, angle: self.arguments.number("angle"))
+    return Border(self.arguments).nodes(for: geometry) { _, _ in
+      [FilterNode(.neighborhood(line))]
     }
   }
 }
@@ -58,8 +51,6 @@ package struct LineBlurOperation: NeighborhoodOperation {
   }
 
   package var summary: String { "means along a line of \(2 * self.radius + 1) pixels" }
-
-  package var sumsPixels: Bool { true }
 
   package func spread(in geometry: FrameGeometry) -> Double? {
     self.radius + ContentSpread.rounding

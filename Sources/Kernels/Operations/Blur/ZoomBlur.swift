@@ -1,7 +1,7 @@
 import CKernels
 
 /// The mean along a ray from a pixel to a centre.
-struct ZoomBlur: CatalogueFilter {
+struct ZoomBlur: ArgumentFilter {
   static let description = FilterDescription(
     name: "zoomBlur",
     summary: "Blurs along rays to a point, like a zooming camera.",
@@ -23,25 +23,16 @@ struct ZoomBlur: CatalogueFilter {
       Border.parameter,
     ])
 
-  private let center: FramePoint
-  private let amount: Double
-  private let border: Border
-
-  init(_ arguments: Arguments) {
-    self.center = arguments.point("center")
-    self.amount = arguments.number("amount")
-    self.border = Border(arguments)
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.amount != 0 else { return [] }
+    let extent = self.arguments.number("amount") / 100
+    guard extent != 0 else { return [] }
     let size = geometry.size
-    let center = self.center.pixels(in: size)
-    return self.border.nodes(for: geometry) { left, top in
+    let center = self.arguments.point("center").pixels(in: size)
+    return Border(self.arguments).nodes(for: geometry) { left, top in
       let center = (x: center.x + Double(left), y: center.y + Double(top))
-      return [
-        FilterNode(.neighborhood(ZoomBlurOperation(center: center, extent: self.amount / 100)))
-      ]
+      return [FilterNode(.neighborhood(ZoomBlurOperation(center: center, extent: extent)))]
     }
   }
 }

@@ -1,7 +1,7 @@
 import CKernels
 
 /// A colour lookup table.
-struct ColorCube: CatalogueFilter {
+struct ColorCube: ArgumentFilter {
   static let description = FilterDescription(
     name: "colorCube",
     summary: "Maps colours through a lookup table: a .cube file with curves or a cube.",
@@ -20,16 +20,11 @@ struct ColorCube: CatalogueFilter {
         "The weight of the table's colour; 0 changes nothing."),
     ])
 
-  private let cube: CubeAsset?
-  private let intensity: Double
-
-  init(_ arguments: Arguments) {
-    self.cube = arguments.cube("asset")
-    self.intensity = arguments.number("intensity")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard let cube = self.cube, self.intensity > 0 else { return [] }
+    let intensity = self.arguments.number("intensity")
+    guard let cube = self.arguments.cube("asset"), intensity > 0 else { return [] }
     let isCurve = if case .curves = cube.shape { true } else { false }
     let node = FilterNode(
       .kernel(
@@ -38,7 +33,7 @@ struct ColorCube: CatalogueFilter {
         } apply: { strip in
           cube.apply(to: strip)
         }))
-    return [self.intensity < 1 ? .mixed([node], amount: self.intensity) : node]
+    return [intensity < 1 ? .mixed([node], amount: intensity) : node]
   }
 }
 

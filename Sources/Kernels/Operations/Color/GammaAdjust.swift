@@ -1,5 +1,5 @@
 /// A power function of colour channels.
-struct GammaAdjust: CatalogueFilter {
+struct GammaAdjust: ArgumentFilter {
   static let description = FilterDescription(
     name: "gammaAdjust",
     summary: "Raises each channel to a power.",
@@ -13,13 +13,10 @@ struct GammaAdjust: CatalogueFilter {
         "The exponent; 1 changes nothing, greater values darken.")
     ])
 
-  private let power: Double
-
-  init(_ arguments: Arguments) {
-    self.power = arguments.number("power")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.power == 1 ? [] : [.curve(.power(self.power))]
+    let power = self.arguments.number("power")
+    return power == 1 ? [] : [.curve(.power(power))]
   }
 }

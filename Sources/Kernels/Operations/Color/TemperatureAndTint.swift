@@ -1,7 +1,7 @@
 import CKernels
 
 /// A change of the white point.
-struct TemperatureAndTint: CatalogueFilter {
+struct TemperatureAndTint: ArgumentFilter {
   static let description = FilterDescription(
     name: "temperatureAndTint",
     summary: "Adapts the white point of the picture, by colour temperature and tint.",
@@ -30,26 +30,15 @@ struct TemperatureAndTint: CatalogueFilter {
         "The white of the result: temperature in kelvin, and tint."),
     ])
 
-  private let neutral: WhitePoint
-  private let target: WhitePoint
-
-  init(_ arguments: Arguments) {
-    func white(_ name: String) -> WhitePoint {
-      let vector = arguments.vector(name)
-      return WhitePoint(kelvin: vector[0], tint: vector[1])
-    }
-    self.init(from: white("neutral"), to: white("targetNeutral"))
-  }
-
-  /// Creates an adaptation from one white to another.
-  init(from neutral: WhitePoint, to target: WhitePoint) {
-    self.neutral = neutral
-    self.target = target
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.neutral != self.target else { return [] }
-    return [.matrix(self.neutral.adaptation(to: self.target))]
+    func white(_ name: String) -> WhitePoint {
+      let vector = self.arguments.vector(name)
+      return WhitePoint(kelvin: vector[0], tint: vector[1])
+    }
+    let (neutral, target) = (white("neutral"), white("targetNeutral"))
+    return neutral == target ? [] : [.matrix(neutral.adaptation(to: target))]
   }
 }
 

@@ -1,7 +1,7 @@
 import CKernels
 
 /// Saturation that affects dull colours more than saturated colours and skin.
-struct Vibrance: CatalogueFilter {
+struct Vibrance: ArgumentFilter {
   static let description = FilterDescription(
     name: "vibrance",
     summary: "Adjusts the saturation of dull colours; saturated colours and skin change less.",
@@ -19,15 +19,11 @@ struct Vibrance: CatalogueFilter {
         "The added saturation of dull pixels; 0 changes nothing.")
     ])
 
-  private let amount: Double
-
-  init(_ arguments: Arguments) {
-    self.amount = arguments.number("amount")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.amount != 0 else { return [] }
-    let amount = self.amount
+    let amount = self.arguments.number("amount")
+    guard amount != 0 else { return [] }
     let kernel = StripKernel { pixel, _, _, _ in
       let luma = 0.2126 * pixel.x + 0.7152 * pixel.y + 0.0722 * pixel.z
       let spread = max(pixel.x, pixel.y, pixel.z) - min(pixel.x, pixel.y, pixel.z)

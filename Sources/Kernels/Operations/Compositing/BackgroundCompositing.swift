@@ -10,11 +10,7 @@ struct SourceOverCompositing: BackgroundCompositing {
     """)
   static let composition = Composition.over
 
-  let settings: BackgroundSettings
-
-  init(_ arguments: Arguments) {
-    self.settings = BackgroundSettings(arguments)
-  }
+  let arguments: Arguments
 }
 
 /// The product of the picture and a background image.
@@ -27,11 +23,7 @@ struct MultiplyCompositing: BackgroundCompositing {
     """)
   static let composition = Composition.multiply
 
-  let settings: BackgroundSettings
-
-  init(_ arguments: Arguments) {
-    self.settings = BackgroundSettings(arguments)
-  }
+  let arguments: Arguments
 }
 
 /// The screen blend of the picture and a background image, which lightens the picture.
@@ -41,37 +33,21 @@ struct ScreenBlendMode: BackgroundCompositing {
     "s + o - s o, colour multiplied by alpha, and alpha too (W3C Compositing and Blending, screen)")
   static let composition = Composition.screen
 
-  let settings: BackgroundSettings
-
-  init(_ arguments: Arguments) {
-    self.settings = BackgroundSettings(arguments)
-  }
+  let arguments: Arguments
 }
 
 /// The common part of the filters that composite the picture with a background image.
-protocol BackgroundCompositing: CatalogueFilter, SpaceDependentFilter {
+protocol BackgroundCompositing: ArgumentFilter, SpaceDependentFilter {
   static var composition: Composition { get }
-
-  var settings: BackgroundSettings { get }
-}
-
-/// The parameters of a filter with a background image.
-struct BackgroundSettings: Sendable {
-  let backdrop: Backdrop?
-  let fit: PictureFit
-
-  init(_ arguments: Arguments) {
-    self.backdrop = Backdrop("backgroundImage", of: arguments)
-    self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
-  }
 }
 
 extension BackgroundCompositing {
   /// The nodes in a working space: the background is converted to it.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
+    let fit = PictureFit(rawValue: self.arguments.text("fit")) ?? .stretch
     guard
-      let placed = self.settings.backdrop?.placed(
-        self.settings.fit, in: geometry.size, space)
+      let placed = Backdrop("backgroundImage", of: self.arguments)?
+        .placed(fit, in: geometry.size, space)
     else { return [] }
     return [Self.composition.node(placed, isOpaque: geometry.isOpaque)]
   }

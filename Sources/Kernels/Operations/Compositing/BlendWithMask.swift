@@ -1,7 +1,7 @@
 import CKernels
 
 /// A composition of the picture and a background, weighted by a mask.
-struct BlendWithMask: CatalogueFilter, SpaceDependentFilter {
+struct BlendWithMask: ArgumentFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "blendWithMask",
     summary: "Shows the picture where a mask is white, and a background where it is black.",
@@ -21,27 +21,21 @@ struct BlendWithMask: CatalogueFilter, SpaceDependentFilter {
       .fit(default: .stretch, "How both images are fitted into the frame."),
     ])
 
-  private let background: Backdrop?
-  private let mask: ImageAsset?
-  private let fit: PictureFit
-
-  init(_ arguments: Arguments) {
-    self.background = Backdrop("backgroundImage", of: arguments)
-    self.mask = arguments.image("maskImage")
-    self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .stretch
-  }
+  let arguments: Arguments
 
   /// The nodes in a working space: the background is converted to it. The mask is not, because it
   /// holds weights and not colours.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     let size = geometry.size
+    let fit = PictureFit(rawValue: self.arguments.text("fit")) ?? .stretch
     guard
-      let mask = self.mask?.placed(
-        x: 0, y: 0, width: Double(size.width), height: Double(size.height), fit: self.fit,
-        in: size, .sRGBGamma)
+      let mask = self.arguments.image("maskImage")?.placed(
+        x: 0, y: 0, width: Double(size.width), height: Double(size.height), fit: fit, in: size,
+        .sRGBGamma)
     else { return [] }
     let isOpaque = geometry.isOpaque
-    let background = self.background?.placed(self.fit, in: size, space)
+    let background = Backdrop("backgroundImage", of: self.arguments)?
+      .placed(fit, in: size, space)
     let node = background.node(
       byteCost: mask.byteCount,
       reference: { pixel, other, x, y in

@@ -1,7 +1,7 @@
 import CKernels
 
 /// The replacement of dark or bright pixels by a background.
-struct LumaKey: CatalogueFilter, SpaceDependentFilter {
+struct LumaKey: ArgumentFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "lumaKey",
     summary: "Replaces dark or bright pixels by an image, the source frame, a colour or nothing.",
@@ -38,27 +38,20 @@ struct LumaKey: CatalogueFilter, SpaceDependentFilter {
   /// The minimum width of the transition.
   private static let minTransition = 0.001
 
-  private let key: LumaRamp
-  private let background: Backdrop?
-  private let color: RGBAColor
-  private let fit: PictureFit
-
-  init(_ arguments: Arguments) {
-    let low = arguments.number("low")
-    self.key = LumaRamp(
-      low: low, high: max(arguments.number("high"), low + Self.minTransition),
-      isInverted: arguments.flag("invert"))
-    self.background = Backdrop("backgroundImage", of: arguments)
-    self.color = arguments.color("backgroundColor")
-    self.fit = PictureFit(rawValue: arguments.text("fit")) ?? .fill
-  }
+  let arguments: Arguments
 
   /// The nodes in a working space: the background image is converted to it.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     let isOpaque = geometry.isOpaque
-    let (key, color) = (self.key, self.color)
+    let low = self.arguments.number("low")
+    let key = LumaRamp(
+      low: low, high: max(self.arguments.number("high"), low + Self.minTransition),
+      isInverted: self.arguments.flag("invert"))
+    let color = self.arguments.color("backgroundColor")
     let premultiplied = SIMD4(color.red, color.green, color.blue, color.alpha).premultiplied
-    let background = self.background?.placed(self.fit, in: geometry.size, space)
+    let fit = PictureFit(rawValue: self.arguments.text("fit")) ?? .fill
+    let background = Backdrop("backgroundImage", of: self.arguments)?
+      .placed(fit, in: geometry.size, space)
     let node = background.node(byteCost: 0) { pixel, other, _, _ in
       let other = other + premultiplied * (1 - other.w)
       return (other + (pixel.premultiplied - other) * key(pixel)).straight(isOpaque: isOpaque)

@@ -5,11 +5,7 @@ struct Convolution3X3: ConvolutionFilter {
     example: "weights: [0, 1, 0, -1, 0, 1, 0, -1, 0], bias: 0.6")
   static let keepsAlpha = false
 
-  let settings: ConvolutionSettings
-
-  init(_ arguments: Arguments) {
-    self.settings = ConvolutionSettings(arguments)
-  }
+  let arguments: Arguments
 }
 
 /// A convolution of every channel with 5x5 weights.
@@ -19,11 +15,7 @@ struct Convolution5X5: ConvolutionFilter {
     example: "weights: \(Array(repeating: 0.04, count: 25))")
   static let keepsAlpha = false
 
-  let settings: ConvolutionSettings
-
-  init(_ arguments: Arguments) {
-    self.settings = ConvolutionSettings(arguments)
-  }
+  let arguments: Arguments
 }
 
 /// A convolution of red, green and blue with 3x3 weights; alpha is kept.
@@ -34,43 +26,23 @@ struct ConvolutionRGB3X3: ConvolutionFilter {
     example: "weights: [-2, -1, 0, -1, 1, 1, 0, 1, 2]")
   static let keepsAlpha = true
 
-  let settings: ConvolutionSettings
-
-  init(_ arguments: Arguments) {
-    self.settings = ConvolutionSettings(arguments)
-  }
+  let arguments: Arguments
 }
 
 /// The common part of the convolution filters, which differ in the number of weights and in their
 /// treatment of alpha.
-protocol ConvolutionFilter: CatalogueFilter {
+protocol ConvolutionFilter: ArgumentFilter {
   /// Whether alpha is kept instead of convolved.
   static var keepsAlpha: Bool { get }
-
-  var settings: ConvolutionSettings { get }
-}
-
-/// The parameters of a convolution filter.
-struct ConvolutionSettings: Sendable {
-  /// The weights, row by row from the top left.
-  let weights: [Double]
-  /// The added constant, in units of 0 ... 1.
-  let bias: Double
-  let border: Border
-
-  init(_ arguments: Arguments) {
-    self.weights = arguments.vector("weights")
-    self.bias = arguments.number("bias")
-    self.border = Border(arguments)
-  }
 }
 
 extension ConvolutionFilter {
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let operation = ConvolutionOperation(
-      weights: self.settings.weights, bias: self.settings.bias, keepsAlpha: Self.keepsAlpha)
+      weights: self.arguments.vector("weights"), bias: self.arguments.number("bias"),
+      keepsAlpha: Self.keepsAlpha)
     guard !operation.isIdentity else { return [] }
-    return self.settings.border.nodes(for: geometry) { _, _ in
+    return Border(self.arguments).nodes(for: geometry) { _, _ in
       [FilterNode(.neighborhood(operation))]
     }
   }
@@ -133,7 +105,6 @@ package struct ConvolutionOperation: NeighborhoodOperation {
     ConvolutionPass(setting: setting, operation: self)
   }
 
-  package var sumsPixels: Bool { true }
   package var limitsLast: Bool { true }
 
   /// Weights that differ on opposite sides of the pixel may shift the picture.

@@ -1,5 +1,5 @@
 /// A displacement away from a circular hole.
-struct HoleDistortion: CatalogueFilter {
+struct HoleDistortion: ArgumentFilter {
   static let description = FilterDescription(
     name: "holeDistortion",
     summary: "Moves pixels away from a point, around a circular hole.",
@@ -19,19 +19,13 @@ struct HoleDistortion: CatalogueFilter {
         unit: .pixels, "The hole's radius; below half a pixel nothing changes."),
     ])
 
-  private let center: FramePoint
-  private let radius: Length
-
-  init(_ arguments: Arguments) {
-    self.center = arguments.point("center")
-    self.radius = arguments.length("radius")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
-    let radius = self.radius.pixels(in: size)
+    let radius = self.arguments.length("radius").pixels(in: size)
     guard radius >= 0.5 else { return [] }
-    let center = self.center.pixels(in: size)
+    let center = self.arguments.point("center").pixels(in: size)
     let map = RadialMap(
       center: center, hole: radius,
       reach: max(radius, RadialMap.greatestDistance(from: center, in: size)) + 1

@@ -24,15 +24,12 @@ struct PinchDistortion: DiscDistortion {
     ])
 
   static let noun = "pinch"
+  static let amountName = "scale"
 
-  let settings: DiscSettings
+  let arguments: Arguments
 
-  init(_ arguments: Arguments) {
-    self.settings = DiscSettings(arguments, amount: "scale")
-  }
-
-  func factor(at distance: Double) -> RadialMap.Factor {
+  static func factor(at distance: Double, amount: Double) -> RadialMap.Factor {
     let inner = 1 - distance
-    return RadialMap.Factor(re: exp(self.settings.amount * inner * inner), im: 0)
+    return RadialMap.Factor(re: exp(amount * inner * inner), im: 0)
   }
 }

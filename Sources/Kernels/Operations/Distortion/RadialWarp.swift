@@ -30,43 +30,27 @@ package struct RadialMap: Sendable {
 }
 
 /// A filter that distorts the pixels within a radius of a point.
-protocol DiscDistortion: CatalogueFilter {
+protocol DiscDistortion: ArgumentFilter {
   /// The distortion in summaries of passes: `bump`.
   static var noun: String { get }
-
-  var settings: DiscSettings { get }
+  /// The name of the parameter for the strength; 0 disables the distortion.
+  static var amountName: String { get }
 
   /// Returns the factor of vectors from the centre.
   ///
   /// - Parameter distance: The distance from the centre in radii, 0 ..< 1.
-  func factor(at distance: Double) -> RadialMap.Factor
-}
-
-/// The parameters of a filter that distorts the pixels within a radius of a point.
-struct DiscSettings: Sendable {
-  let center: FramePoint
-  let radius: Length
-  /// The strength of the distortion; 0 disables it.
-  let amount: Double
-
-  /// Reads the parameters.
-  ///
-  /// - Parameter amount: The name of the parameter for the strength.
-  init(_ arguments: Arguments, amount: String) {
-    self.center = arguments.point("center")
-    self.radius = arguments.length("radius")
-    self.amount = arguments.number(amount)
-  }
+  static func factor(at distance: Double, amount: Double) -> RadialMap.Factor
 }
 
 extension DiscDistortion {
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let radius = self.settings.radius.pixels(in: geometry.size)
-    guard radius >= 0.5, self.settings.amount != 0 else { return [] }
+    let radius = self.arguments.length("radius").pixels(in: geometry.size)
+    let amount = self.arguments.number(Self.amountName)
+    guard radius >= 0.5, amount != 0 else { return [] }
     let map = RadialMap(
-      center: self.settings.center.pixels(in: geometry.size), hole: 0, reach: radius
+      center: self.arguments.point("center").pixels(in: geometry.size), hole: 0, reach: radius
     ) { distance in
-      self.factor(at: distance / radius)
+      Self.factor(at: distance / radius, amount: amount)
     }
     let summary = "a \(Self.noun) of radius \(radius), in tiles"
     return [FilterNode(.neighborhood(RadialWarpOperation(map: map, summary: summary)))]

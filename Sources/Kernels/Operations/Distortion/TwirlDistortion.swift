@@ -24,15 +24,12 @@ struct TwirlDistortion: DiscDistortion {
     ])
 
   static let noun = "twirl"
+  static let amountName = "angle"
 
-  let settings: DiscSettings
+  let arguments: Arguments
 
-  init(_ arguments: Arguments) {
-    self.settings = DiscSettings(arguments, amount: "angle")
-  }
-
-  func factor(at distance: Double) -> RadialMap.Factor {
-    let angle = self.settings.amount * (1 - distance) * (1 - distance)
+  static func factor(at distance: Double, amount: Double) -> RadialMap.Factor {
+    let angle = amount * (1 - distance) * (1 - distance)
     return RadialMap.Factor(re: cos(angle), im: sin(angle))
   }
 }

@@ -1,5 +1,5 @@
 /// A smoothing of skin that keeps eyes, lips and hair.
-struct Beauty: CatalogueFilter, SpaceDependentFilter {
+struct Beauty: ArgumentFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "beauty",
     summary: "Smooths skin and keeps edges; other colours do not change.",
@@ -22,16 +22,13 @@ struct Beauty: CatalogueFilter, SpaceDependentFilter {
   /// The contrast above which an edge is kept.
   private static let edges = 0.12
 
-  private let operation: GuidedDetailOperation
-
-  init(_ arguments: Arguments) {
-    self.operation = GuidedDetailOperation(
-      gain: -arguments.number("smoothing"), isSkinOnly: true,
-      guided: GuidedFilter(epsilon: Self.edges * Self.edges))
-  }
+  let arguments: Arguments
 
   /// The nodes in a working space: in linear light the picture is encoded and decoded again.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
-    self.operation.gain == 0 ? [] : self.operation.nodes(in: space)
+    GuidedDetailOperation(
+      gain: -self.arguments.number("smoothing"), isSkinOnly: true,
+      guided: GuidedFilter(epsilon: Self.edges * Self.edges)
+    ).nodes(in: space)
   }
 }

@@ -1,7 +1,7 @@
 import CKernels
 
 /// A warm glow of bright pixels.
-struct Glow: CatalogueFilter {
+struct Glow: ArgumentFilter {
   static let description = FilterDescription(
     name: "glow",
     summary: "Adds a warm glow to bright pixels.",
@@ -16,15 +16,11 @@ struct Glow: CatalogueFilter {
         "The strength; 0 changes nothing.")
     ])
 
-  private let intensity: Double
-
-  init(_ arguments: Arguments) {
-    self.intensity = arguments.number("intensity")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.intensity != 0 else { return [] }
-    let intensity = self.intensity
+    let intensity = self.arguments.number("intensity")
+    guard intensity != 0 else { return [] }
     let pixels = unsafe PixelFunction { input, count, red, output in
       unsafe sl_rows_current().pointee.glow_pixels(input, count, red, Float(intensity), output)
     }

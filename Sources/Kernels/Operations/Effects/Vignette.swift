@@ -1,5 +1,5 @@
 /// Brightness that falls off towards the corners.
-struct Vignette: CatalogueFilter {
+struct Vignette: ArgumentFilter {
   static let description = FilterDescription(
     name: "vignette",
     summary: "Reduces the brightness of the picture's periphery.",
@@ -19,29 +19,16 @@ struct Vignette: CatalogueFilter {
         "The distance in half diagonals from the centre at which a quarter of the light is left."),
     ])
 
-  private let intensity: Double
-  private let radius: Double
-
-  init(_ arguments: Arguments) {
-    self.init(intensity: arguments.number("intensity"), radius: arguments.number("radius"))
-  }
-
-  /// Creates the filter.
-  ///
-  /// - Parameters:
-  ///   - intensity: The strength; 0 disables the vignette.
-  ///   - radius: In half diagonals.
-  init(intensity: Double, radius: Double) {
-    self.intensity = intensity
-    self.radius = radius
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.intensity != 0 else { return [] }
+    let intensity = self.arguments.number("intensity")
+    guard intensity != 0 else { return [] }
     let (width, height) = (Double(geometry.size.width), Double(geometry.size.height))
-    let intensity = self.intensity
     // In units of the radius, squared. A radius of 0 darkens all but the centre.
-    let radius = max(self.radius, 1e-3) * (width * width + height * height).squareRoot() / 2
+    let radius =
+      max(self.arguments.number("radius"), 1e-3) * (width * width + height * height).squareRoot()
+      / 2
     let scale = 1 / (radius * radius)
     return [
       .field(

@@ -1,5 +1,5 @@
 /// A change of brightness outside a circle.
-struct VignetteEffect: CatalogueFilter {
+struct VignetteEffect: ArgumentFilter {
   static let description = FilterDescription(
     name: "vignetteEffect",
     summary: "Changes the brightness outside a circle.",
@@ -24,24 +24,14 @@ struct VignetteEffect: CatalogueFilter {
         "The width of the step: 0 is a hard edge, 1 begins at the centre."),
     ])
 
-  private let center: FramePoint
-  private let radius: Length
-  private let intensity: Double
-  private let falloff: Double
-
-  init(_ arguments: Arguments) {
-    self.center = arguments.point("center")
-    self.radius = arguments.length("radius")
-    self.intensity = arguments.number("intensity")
-    self.falloff = arguments.number("falloff")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.intensity != 0 else { return [] }
-    let radius = self.radius.pixels(in: geometry.size)
-    let half = max(radius * self.falloff, 0.5)
-    let (x0, y0) = self.center.pixels(in: geometry.size)
-    let intensity = self.intensity
+    let intensity = self.arguments.number("intensity")
+    guard intensity != 0 else { return [] }
+    let radius = self.arguments.length("radius").pixels(in: geometry.size)
+    let half = max(radius * self.arguments.number("falloff"), 0.5)
+    let (x0, y0) = self.arguments.point("center").pixels(in: geometry.size)
     let factor: @Sendable (Double, Double) -> Double = { x, y in
       let distance = ((x - x0) * (x - x0) + (y - y0) * (y - y0)).squareRoot()
       let t = min(max((distance - radius + half) / (2 * half), 0), 1)

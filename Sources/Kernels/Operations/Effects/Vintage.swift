@@ -41,10 +41,11 @@ private enum VintageLook {
   static func nodes(
     for geometry: FrameGeometry, from neutral: Double, to target: Double
   ) -> [FilterNode] {
-    let light = TemperatureAndTint(
-      from: WhitePoint(kelvin: neutral, tint: 0), to: WhitePoint(kelvin: target, tint: 0))
-    return light.nodes(for: geometry)
-      + Vignette(intensity: 1.2, radius: 2).nodes(for: geometry)
-      + Grain(amount: 0.03).nodes(for: geometry)
+    let light = WhitePoint(kelvin: neutral, tint: 0)
+      .adaptation(to: WhitePoint(kelvin: target, tint: 0))
+    return [.matrix(light)]
+      + Vignette(arguments: Arguments(values: ["intensity": .number(1.2), "radius": .number(2)]))
+      .nodes(for: geometry)
+      + [.field(.grain(amount: 0.03, seed: 0))]
   }
 }

@@ -1,7 +1,7 @@
 import CKernels
 
 /// An affine map of the picture within its frame.
-struct AffineTransform: CatalogueFilter {
+struct AffineTransform: ArgumentFilter {
   static let description = FilterDescription(
     name: "affineTransform",
     summary: "Moves, rotates, scales or shears the picture; the frame keeps its size.",
@@ -23,21 +23,15 @@ struct AffineTransform: CatalogueFilter {
           + "its edge."),
     ])
 
-  private let map: AffineMap
-  private let clamps: Bool
-
-  init(_ arguments: Arguments) {
-    let vector = arguments.vector("transform")
-    self.map = AffineMap(
-      a: vector[0], b: vector[1], c: vector[2], d: vector[3], tx: vector[4], ty: vector[5])
-    self.clamps = arguments.text("border") == "clamp"
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.map != .identity else { return [] }
-    return [
-      FilterNode(.neighborhood(AffineOperation(inverse: self.map.inverse, clamps: self.clamps)))
-    ]
+    let vector = self.arguments.vector("transform")
+    let map = AffineMap(
+      a: vector[0], b: vector[1], c: vector[2], d: vector[3], tx: vector[4], ty: vector[5])
+    guard map != .identity else { return [] }
+    let clamps = self.arguments.text("border") == "clamp"
+    return [FilterNode(.neighborhood(AffineOperation(inverse: map.inverse, clamps: clamps)))]
   }
 }
 
@@ -79,23 +73,13 @@ package struct AffineOperation: NeighborhoodOperation {
 /// together, a row's sources may be spread over the frame.
 package struct AffinePass: Pass {
   package let description: PassDescription
-  private let operation: AffineOperation
+  let operation: AffineOperation
   /// The code values of the empty area, by plane and channel.
-  private let empty: [[Double]]
-  private let keepsFourthChannel: Bool
+  let empty: [[Double]]
+  let keepsFourthChannel: Bool
 
   private static let tileWidth = 128
   private static let tileHeight = 32
-
-  init(
-    description: PassDescription, operation: AffineOperation, empty: [[Double]],
-    keepsFourthChannel: Bool
-  ) {
-    self.description = description
-    self.operation = operation
-    self.empty = empty
-    self.keepsFourthChannel = keepsFourthChannel
-  }
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view

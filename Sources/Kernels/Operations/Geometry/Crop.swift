@@ -1,5 +1,5 @@
 /// A crop to a rectangle.
-struct Crop: CatalogueFilter {
+struct Crop: ArgumentFilter {
   static let description = FilterDescription(
     name: "crop",
     summary: "Crops the picture to a rectangle.",
@@ -21,13 +21,7 @@ struct Crop: CatalogueFilter {
         limits: 0 ... 16384, unit: .pixels, "The height of the rectangle."),
     ])
 
-  private let region: Region
-
-  init(_ arguments: Arguments) {
-    self.region = Region(
-      origin: arguments.point("origin"), width: arguments.length("width"),
-      height: arguments.length("height"))
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let rect = self.rect(in: geometry.size)
@@ -42,13 +36,17 @@ struct Crop: CatalogueFilter {
 
   /// The rectangle; if it is outside the frame, the pixel next to it.
   private func rect(in size: FrameSize) -> PixelRect {
-    if let rect = PixelRect(self.region, in: size) { return rect }
+    let origin = self.arguments.point("origin")
+    let region = Region(
+      origin: origin, width: self.arguments.length("width"),
+      height: self.arguments.length("height"))
+    if let rect = PixelRect(region, in: size) { return rect }
     func nearest(_ origin: Double, _ limit: Int) -> Range<Int> {
       let pixel = Int(min(max(origin.rounded(), 0), Double(limit - 1)))
       return pixel ..< pixel + 1
     }
     return PixelRect(
-      x: nearest(self.region.origin.x.pixels(in: size), size.width),
-      y: nearest(self.region.origin.y.pixels(in: size), size.height))
+      x: nearest(origin.x.pixels(in: size), size.width),
+      y: nearest(origin.y.pixels(in: size), size.height))
   }
 }

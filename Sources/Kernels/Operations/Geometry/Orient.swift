@@ -1,7 +1,7 @@
 import CKernels
 
 /// Rotation by quarter turns, and mirroring.
-struct Orient: CatalogueFilter {
+struct Orient: ArgumentFilter {
   static let description = FilterDescription(
     name: "orient",
     summary: "Mirrors the picture and rotates it by quarter turns.",
@@ -21,16 +21,13 @@ struct Orient: CatalogueFilter {
         "Whether left and right are exchanged before the rotation."),
     ])
 
-  private let orientation: Orientation
-
-  init(_ arguments: Arguments) {
-    let turns = Int(arguments.number("quarterTurns").rounded()) % 4
-    self.orientation = Orientation(
-      quarterTurns: turns < 0 ? turns + 4 : turns, isMirrored: arguments.flag("mirrored"))
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    self.orientation == .upright ? [] : [.orient(self.orientation)]
+    let turns = Int(self.arguments.number("quarterTurns").rounded()) % 4
+    let orientation = Orientation(
+      quarterTurns: turns < 0 ? turns + 4 : turns, isMirrored: self.arguments.flag("mirrored"))
+    return orientation == .upright ? [] : [.orient(orientation)]
   }
 }
 
@@ -83,18 +80,12 @@ package struct OrientOperation: NeighborhoodOperation {
 /// whole row is spread over the frame.
 package struct OrientPass: Pass {
   package let description: PassDescription
-  private let operation: OrientOperation
-  private let keepsFourthChannel: Bool
+  let operation: OrientOperation
+  let keepsFourthChannel: Bool
 
   /// The pixels of a tile. Tiles are long where rows stay rows.
   private var tile: (width: Int, height: Int) {
     self.operation.orientation.quarterTurns.isMultiple(of: 2) ? (2048, 4) : (32, 32)
-  }
-
-  init(description: PassDescription, operation: OrientOperation, keepsFourthChannel: Bool) {
-    self.description = description
-    self.operation = operation
-    self.keepsFourthChannel = keepsFourthChannel
   }
 
   package func run(_ context: PassContext) async {

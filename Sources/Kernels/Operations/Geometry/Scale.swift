@@ -1,5 +1,5 @@
 /// A change of the picture's size.
-struct Scale: CatalogueFilter {
+struct Scale: ArgumentFilter {
   static let description = FilterDescription(
     name: "scale",
     summary: "Resizes the picture: fitted into a size, filling it, or stretched to it.",
@@ -24,26 +24,18 @@ struct Scale: CatalogueFilter {
         "How the picture is fitted if the aspect ratios differ."),
     ])
 
-  private let width: Length
-  private let height: Length
-  private let fit: PictureFit
-
-  init(_ arguments: Arguments) {
-    self.width = arguments.length("width")
-    self.height = arguments.length("height")
-    self.fit = PictureFit(rawValue: arguments.text("mode")) ?? .fit
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
     let (wide, high) = (Double(size.width), Double(size.height))
-    var width = min(self.width.pixels(in: size), 8192)
-    var height = min(self.height.pixels(in: size), 8192)
+    var width = min(self.arguments.length("width").pixels(in: size), 8192)
+    var height = min(self.arguments.length("height").pixels(in: size), 8192)
     guard width > 0 || height > 0 else { return [] }
     if width == 0 { width = height * wide / high }
     if height == 0 { height = width * high / wide }
     var extent = (width: wide, height: high)
-    switch self.fit {
+    switch PictureFit(rawValue: self.arguments.text("mode")) ?? .fit {
     case .stretch: break
     case .fit:
       let factor = min(width / wide, height / high)

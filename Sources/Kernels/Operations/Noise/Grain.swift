@@ -1,5 +1,5 @@
 /// Film grain: noise that multiplies the picture.
-struct Grain: CatalogueFilter {
+struct Grain: ArgumentFilter {
   static let description = FilterDescription(
     name: "grain",
     summary: "Multiplies the picture by noise, like the grain of film.",
@@ -22,36 +22,18 @@ struct Grain: CatalogueFilter {
         "monochrome", .flag, default: .flag(true), "Whether the channels share their noise."),
     ])
 
-  private let amount: Double
-  private let seed: UInt64
-  private let isMonochrome: Bool
-
-  init(_ arguments: Arguments) {
-    self.init(
-      amount: arguments.number("amount"), seed: UInt64(arguments.number("seed").rounded()),
-      isMonochrome: arguments.flag("monochrome"))
-  }
-
-  /// Creates the filter.
-  ///
-  /// - Parameters:
-  ///   - amount: 0 ... 1.
-  ///   - seed: The seed.
-  ///   - isMonochrome: Whether the channels share their noise.
-  init(amount: Double, seed: UInt64 = 0, isMonochrome: Bool = true) {
-    self.amount = amount
-    self.seed = seed
-    self.isMonochrome = isMonochrome
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.amount > 0 else { return [] }
-    guard !self.isMonochrome else {
-      return [.field(.grain(amount: self.amount, seed: self.seed))]
+    let amount = self.arguments.number("amount")
+    let seed = UInt64(self.arguments.number("seed").rounded())
+    guard amount > 0 else { return [] }
+    guard !self.arguments.flag("monochrome") else {
+      return [.field(.grain(amount: amount, seed: seed))]
     }
     // Three independent noises, which other seeds don't yield.
     func field(_ channel: UInt64) -> GrainField {
-      GrainField(amount: self.amount, seed: self.seed &+ channel << 32)
+      GrainField(amount: amount, seed: seed &+ channel << 32)
     }
     let fields = (field(1), field(2), field(3))
     let kernel = StripKernel { pixel, x, y, time in

@@ -1,5 +1,5 @@
 /// Noise instead of the picture.
-struct RandomGenerator: CatalogueFilter {
+struct RandomGenerator: ArgumentFilter {
   static let description = FilterDescription(
     name: "randomGenerator",
     summary: "Replaces the picture by coloured noise, for use with a mix or a composition.",
@@ -15,16 +15,13 @@ struct RandomGenerator: CatalogueFilter {
         "The seed, a whole number; different seeds give different noise.")
     ])
 
-  private let seed: UInt64
-
-  init(_ arguments: Arguments) {
-    self.seed = UInt64(arguments.number("seed").rounded())
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
+    let seed = UInt64(self.arguments.number("seed").rounded())
     // Independent noises, which `grain` does not use.
     func field(_ channel: UInt64) -> GrainField {
-      GrainField(amount: 1, seed: self.seed &+ (channel + 8) << 32)
+      GrainField(amount: 1, seed: seed &+ (channel + 8) << 32)
     }
     let (red, green, blue, alpha) = (field(0), field(1), field(2), field(3))
     let kernel = StripKernel { _, x, y, time in
@@ -37,16 +34,5 @@ struct RandomGenerator: CatalogueFilter {
       unsafe alpha.fill(strip.alpha, strip)
     }
     return [FilterNode(.kernel(kernel))]
-  }
-}
-
-extension GrainField {
-  /// Fills one channel of a strip with the noise.
-  fileprivate func fill(_ channel: UnsafeMutablePointer<Float>, _ strip: Strip) {
-    let noise = unsafe NoiseTable.start + self.offset(y: strip.y, time: strip.time) + strip.x
-    let unit = Float(self.amount) / 255
-    for index in 0 ..< strip.count {
-      unsafe channel[index] = 1 - unit * Float(noise[index])
-    }
   }
 }

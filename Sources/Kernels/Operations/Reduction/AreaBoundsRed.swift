@@ -48,7 +48,7 @@ private struct RedBounds: PixelReduction {
 }
 
 /// The bounding box of red.
-struct AreaBoundsRed: CatalogueFilter {
+struct AreaBoundsRed: ArgumentFilter {
   static let description = FilterDescription.area(
     "areaBoundsRed",
     "Fills the frame with the bounding box of red in an area, as colours.",
@@ -59,11 +59,9 @@ struct AreaBoundsRed: CatalogueFilter {
       right; black without such pixels; opaque
       """)
 
-  private let extent: [Double]
-
-  init(_ arguments: Arguments) { self.extent = arguments.vector("extent") }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    [.reduction(RedBounds(), of: self.extent, "the bounding box of red", for: geometry)]
+    [.reduction(RedBounds(), of: self.arguments, "the bounding box of red", for: geometry)]
   }
 }

@@ -141,14 +141,16 @@ extension ParameterDescription {
 }
 
 /// A filter that shows the histogram of an area.
-private protocol HistogramFilter: CatalogueFilter {
-  var extent: [Double] { get }
+private protocol HistogramFilter: ArgumentFilter {
   var histogram: ColorHistogram { get }
 }
 
 extension HistogramFilter {
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    [.reduction(self.histogram, of: self.extent, "the histogram of an area", for: geometry)]
+    [
+      .reduction(
+        self.histogram, of: self.arguments, "the histogram of an area", for: geometry)
+    ]
   }
 }
 
@@ -171,13 +173,9 @@ struct AreaHistogram: HistogramFilter {
       """,
     and: [.binScale, .binCount])
 
-  let extent: [Double]
-  fileprivate let histogram: ColorHistogram
+  let arguments: Arguments
 
-  init(_ arguments: Arguments) {
-    self.extent = arguments.vector("extent")
-    self.histogram = ColorHistogram(arguments)
-  }
+  fileprivate var histogram: ColorHistogram { ColorHistogram(self.arguments) }
 }
 
 /// The histogram of an area by alpha.
@@ -192,14 +190,12 @@ struct AreaAlphaWeightedHistogram: HistogramFilter {
       """,
     and: [.binScale, .binCount])
 
-  let extent: [Double]
-  fileprivate let histogram: ColorHistogram
+  let arguments: Arguments
 
-  init(_ arguments: Arguments) {
-    self.extent = arguments.vector("extent")
-    var histogram = ColorHistogram(arguments)
+  fileprivate var histogram: ColorHistogram {
+    var histogram = ColorHistogram(self.arguments)
     histogram.weighsAlpha = true
-    self.histogram = histogram
+    return histogram
   }
 }
 
@@ -223,14 +219,14 @@ struct AreaLogarithmicHistogram: HistogramFilter {
         unit: .stops, "The logarithm to base 2 of the last bin's values."),
     ])
 
-  let extent: [Double]
-  fileprivate let histogram: ColorHistogram
+  let arguments: Arguments
 
-  init(_ arguments: Arguments) {
-    self.extent = arguments.vector("extent")
-    var histogram = ColorHistogram(arguments)
-    histogram.stops =
-      Float(arguments.number("minimumStop")) ... Float(arguments.number("maximumStop"))
-    self.histogram = histogram
+  fileprivate var histogram: ColorHistogram {
+    let (low, high) = (
+      self.arguments.number("minimumStop"), self.arguments.number("maximumStop")
+    )
+    var histogram = ColorHistogram(self.arguments)
+    histogram.stops = Float(low) ... Float(high)
+    return histogram
   }
 }

@@ -94,8 +94,7 @@ struct AreaStatistics: PixelReduction {
 }
 
 /// A filter that fills the frame with a measurement of an area.
-protocol AreaFilter: CatalogueFilter {
-  var extent: [Double] { get }
+protocol AreaFilter: ArgumentFilter {
   /// Returns the colour, premultiplied.
   static func color(of measurement: AreaStatistics.Measurement) -> SIMD4<Float>
 }
@@ -106,7 +105,7 @@ extension AreaFilter {
       let color = Self.color(of: measurement)
       return (color, color)
     }
-    return [.reduction(reduction, of: self.extent, Self.description.summary, for: geometry)]
+    return [.reduction(reduction, of: self.arguments, Self.description.summary, for: geometry)]
   }
 }
 
@@ -137,8 +136,7 @@ struct AreaAverage: AreaFilter {
   static let description = FilterDescription.area(
     "areaAverage", "Fills the frame with the mean colour of an area.",
     formula: "The mean of the pixels of extent, premultiplied")
-  let extent: [Double]
-  init(_ arguments: Arguments) { self.extent = arguments.vector("extent") }
+  let arguments: Arguments
   static func color(of found: AreaStatistics.Measurement) -> SIMD4<Float> { found.mean }
 }
 
@@ -147,8 +145,7 @@ struct AreaMaximum: AreaFilter {
   static let description = FilterDescription.area(
     "areaMaximum", "Fills the frame with the greatest value of each channel in an area.",
     formula: "The maximum of each channel of the pixels of extent, premultiplied")
-  let extent: [Double]
-  init(_ arguments: Arguments) { self.extent = arguments.vector("extent") }
+  let arguments: Arguments
   static func color(of found: AreaStatistics.Measurement) -> SIMD4<Float> { found.high }
 }
 
@@ -157,8 +154,7 @@ struct AreaMinimum: AreaFilter {
   static let description = FilterDescription.area(
     "areaMinimum", "Fills the frame with the least value of each channel in an area.",
     formula: "The minimum of each channel of the pixels of extent, premultiplied")
-  let extent: [Double]
-  init(_ arguments: Arguments) { self.extent = arguments.vector("extent") }
+  let arguments: Arguments
   static func color(of found: AreaStatistics.Measurement) -> SIMD4<Float> { found.low }
 }
 
@@ -171,13 +167,12 @@ struct AreaMinMax: AreaFilter {
       areaMinimum where the column is less than half the width, areaMaximum elsewhere: Core Image's \
       two pixels
       """)
-  let extent: [Double]
-  init(_ arguments: Arguments) { self.extent = arguments.vector("extent") }
+  let arguments: Arguments
   static func color(of found: AreaStatistics.Measurement) -> SIMD4<Float> { found.low }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let reduction = AreaStatistics { ($0.low, $0.high) }
-    return [.reduction(reduction, of: self.extent, Self.description.summary, for: geometry)]
+    return [.reduction(reduction, of: self.arguments, Self.description.summary, for: geometry)]
   }
 }
 
@@ -187,8 +182,7 @@ struct AreaMinMaxRed: AreaFilter {
     "areaMinMaxRed",
     "Fills the frame with the least red of an area as its red, and the greatest as its green.",
     formula: "(min r, max r, 0) of the premultiplied pixels of extent; opaque")
-  let extent: [Double]
-  init(_ arguments: Arguments) { self.extent = arguments.vector("extent") }
+  let arguments: Arguments
   static func color(of found: AreaStatistics.Measurement) -> SIMD4<Float> {
     [found.low.x, found.high.x, 0, 1]
   }
@@ -200,8 +194,7 @@ struct AreaAverageMaximumRed: AreaFilter {
     "areaAverageMaximumRed",
     "Fills the frame with the mean red of an area as its red, and the greatest as its green.",
     formula: "(mean r, max r, 0) of the premultiplied pixels of extent; opaque")
-  let extent: [Double]
-  init(_ arguments: Arguments) { self.extent = arguments.vector("extent") }
+  let arguments: Arguments
   static func color(of found: AreaStatistics.Measurement) -> SIMD4<Float> {
     [found.mean.x, found.high.x, 0, 1]
   }
@@ -212,8 +205,7 @@ struct AreaMaximumAlpha: AreaFilter {
   static let description = FilterDescription.area(
     "areaMaximumAlpha", "Fills the frame with the most opaque pixel of an area.",
     formula: "The pixel of extent with the greatest alpha, the first in reading order")
-  let extent: [Double]
-  init(_ arguments: Arguments) { self.extent = arguments.vector("extent") }
+  let arguments: Arguments
   static func color(of found: AreaStatistics.Measurement) -> SIMD4<Float> { found.densest }
 }
 
@@ -222,7 +214,6 @@ struct AreaMinimumAlpha: AreaFilter {
   static let description = FilterDescription.area(
     "areaMinimumAlpha", "Fills the frame with the most transparent pixel of an area.",
     formula: "The pixel of extent with the least alpha, the first in reading order")
-  let extent: [Double]
-  init(_ arguments: Arguments) { self.extent = arguments.vector("extent") }
+  let arguments: Arguments
   static func color(of found: AreaStatistics.Measurement) -> SIMD4<Float> { found.clearest }
 }

@@ -174,7 +174,7 @@ extension ParameterDescription {
 }
 
 /// The most typical colours of an area.
-struct KMeans: CatalogueFilter {
+struct KMeans: ArgumentFilter {
   static let description = FilterDescription.area(
     "kMeans", "Shows the typical colours of an area as columns: the means of clusters.",
     formula: """
@@ -193,24 +193,19 @@ struct KMeans: CatalogueFilter {
       .perceptual,
     ])
 
-  private let extent: [Double]
-  private let clusters: ColorClusters
-
-  init(_ arguments: Arguments) {
-    self.extent = arguments.vector("extent")
-    self.clusters = ColorClusters(
-      count: Int(arguments.number("count").rounded()),
-      passes: Int(arguments.number("passes").rounded()),
-      metric: ColorMetric(isPerceptual: arguments.flag("perceptual")))
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    [.reduction(self.clusters, of: self.extent, "the means of clusters", for: geometry)]
+    let clusters = ColorClusters(
+      count: Int(self.arguments.number("count").rounded()),
+      passes: Int(self.arguments.number("passes").rounded()),
+      metric: ColorMetric(isPerceptual: self.arguments.flag("perceptual")))
+    return [.reduction(clusters, of: self.arguments, "the means of clusters", for: geometry)]
   }
 }
 
 /// The places of the colours of a palette.
-struct PaletteCentroid: CatalogueFilter {
+struct PaletteCentroid: ArgumentFilter {
   static let description = FilterDescription(
     name: "paletteCentroid",
     summary: "Shows where the colours of a palette image are, as columns.",
@@ -231,26 +226,19 @@ struct PaletteCentroid: CatalogueFilter {
       .perceptual,
     ])
 
-  private let palette: ImageAsset?
-  private let count: Int
-  private let metric: ColorMetric
-
-  init(_ arguments: Arguments) {
-    self.palette = arguments.image("paletteImage")
-    self.count = Int(arguments.number("count").rounded())
-    self.metric = ColorMetric(isPerceptual: arguments.flag("perceptual"))
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let size = FrameSize(width: self.count, height: 1)
-    let image = self.palette?.placed(
-      x: 0, y: 0, width: Double(self.count), height: 1, fit: .stretch, in: size, .sRGBGamma)
+    let size = FrameSize(width: Int(self.arguments.number("count").rounded()), height: 1)
+    let image = self.arguments.image("paletteImage")?.placed(
+      x: 0, y: 0, width: Double(size.width), height: 1, fit: .stretch, in: size, .sRGBGamma)
     guard let image else { return [] }
-    let colors = (0 ..< self.count).map { index in
+    let colors = (0 ..< size.width).map { index in
       let pixel = image.pixel(index, 0)
       return SIMD3(pixel.x, pixel.y, pixel.z)
     }
-    let places = PalettePlaces(colors: colors, metric: self.metric)
+    let metric = ColorMetric(isPerceptual: self.arguments.flag("perceptual"))
+    let places = PalettePlaces(colors: colors, metric: metric)
     return [.reduction(places, "the places of a palette's colours", for: geometry)]
   }
 }

@@ -234,12 +234,13 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
 }
 
 extension FilterNode {
-  /// A reduction of an area of frames.
+  /// A reduction of frames, or of the area that arguments have as `extent`.
   static func reduction(
-    _ reduction: some PixelReduction, of extent: [Double] = [0, 0, 0, 0], _ summary: String,
+    _ reduction: some PixelReduction, of arguments: Arguments? = nil, _ summary: String,
     for geometry: FrameGeometry
   ) -> FilterNode {
-    FilterNode(
+    let extent = arguments?.vector("extent") ?? [0, 0, 0, 0]
+    return FilterNode(
       .neighborhood(
         ReductionOperation(
           reduction: reduction, extent: extent, isOpaque: geometry.isOpaque, summary: summary)))

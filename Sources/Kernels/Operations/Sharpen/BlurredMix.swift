@@ -2,33 +2,19 @@ import CKernels
 
 /// A filter that mixes the picture with its Gaussian blur: in + intensity * (up * max(0, d) +
 /// down * min(0, d)), d = blur(in) - in.
-protocol BlurredMixFilter: CatalogueFilter {
+protocol BlurredMixFilter: ArgumentFilter {
   /// The weights of the difference at intensity 1: where the blur is brighter, and where it is
   /// darker.
   static var weights: (up: Double, down: Double) { get }
-
-  var settings: BlurredMixSettings { get }
 }
 
 /// The parameters of a filter that mixes the picture with its blur.
-struct BlurredMixSettings: Sendable {
-  let radius: Length
-  let intensity: Double
-  let border: Border
-
-  init(_ arguments: Arguments) {
-    self.radius = arguments.length("radius")
-    self.intensity = arguments.number("intensity")
-    self.border = Border(arguments)
-  }
-
-  /// The parameters that ``init(_:)`` reads.
-  ///
+enum BlurredMixParameters {
   /// - Parameters:
   ///   - radius: The default radius in pixels.
   ///   - limits: The limits of the intensity.
   ///   - summary: The summary of the intensity.
-  static func parameters(
+  static func list(
     radius: Double, intensity limits: ClosedRange<Double>, _ summary: String
   ) -> [ParameterDescription] {
     [
@@ -44,12 +30,12 @@ struct BlurredMixSettings: Sendable {
 
 extension BlurredMixFilter {
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let sigma = min(self.settings.radius.pixels(in: geometry.size), 1024)
-    let intensity = self.settings.intensity
+    let sigma = min(self.arguments.length("radius").pixels(in: geometry.size), 1024)
+    let intensity = self.arguments.number("intensity")
     guard sigma >= GaussianBlurOperation.minSigma, intensity != 0 else { return [] }
     let operation = BlurredMixOperation(
       sigma: sigma, up: intensity * Self.weights.up, down: intensity * Self.weights.down)
-    return self.settings.border.nodes(for: geometry) { _, _ in
+    return Border(self.arguments).nodes(for: geometry) { _, _ in
       [FilterNode(.neighborhood(operation))]
     }
   }

@@ -1,5 +1,5 @@
 /// A smoothing that keeps edges.
-struct EdgePreservingSmooth: CatalogueFilter, SpaceDependentFilter {
+struct EdgePreservingSmooth: ArgumentFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "edgePreservingSmooth",
     summary: "Smooths surfaces and noise, and keeps edges sharp; colours do not change.",
@@ -21,16 +21,13 @@ struct EdgePreservingSmooth: CatalogueFilter, SpaceDependentFilter {
         "The contrast, as a share of white, above which an edge is kept."),
     ])
 
-  private let operation: GuidedDetailOperation
-
-  init(_ arguments: Arguments) {
-    let edges = arguments.number("edges")
-    self.operation = GuidedDetailOperation(
-      gain: -arguments.number("amount"), guided: GuidedFilter(epsilon: edges * edges))
-  }
+  let arguments: Arguments
 
   /// The nodes in a working space: in linear light the picture is encoded and decoded again.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
-    self.operation.gain == 0 ? [] : self.operation.nodes(in: space)
+    let edges = self.arguments.number("edges")
+    return GuidedDetailOperation(
+      gain: -self.arguments.number("amount"), guided: GuidedFilter(epsilon: edges * edges)
+    ).nodes(in: space)
   }
 }

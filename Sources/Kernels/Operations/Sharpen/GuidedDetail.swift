@@ -32,8 +32,10 @@ package struct GuidedDetailOperation: NeighborhoodOperation {
     GuidedDetailPass(setting: setting, operation: self)
   }
 
-  /// The nodes in a working space: the operation works on gamma-encoded colour.
+  /// The nodes in a working space: the operation works on gamma-encoded colour. Without gain there
+  /// are none.
   package func nodes(in space: WorkingSpace) -> [FilterNode] {
+    guard self.gain != 0 else { return [] }
     let node = FilterNode(.neighborhood(self))
     return space == .sRGBGamma ? [node] : [.curve(.encoded), node, .curve(.linearized)]
   }

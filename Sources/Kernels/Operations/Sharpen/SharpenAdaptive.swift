@@ -1,5 +1,5 @@
 /// A sharpening that amplifies texture, but not noise or strong edges.
-struct SharpenAdaptive: CatalogueFilter, SpaceDependentFilter {
+struct SharpenAdaptive: ArgumentFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "sharpenAdaptive",
     summary: "Sharpens texture without amplifying noise and without halos at edges.",
@@ -27,16 +27,14 @@ struct SharpenAdaptive: CatalogueFilter, SpaceDependentFilter {
   /// The maximum change, in units of white.
   private static let limit = 0.15
 
-  private let operation: GuidedDetailOperation
-
-  init(_ arguments: Arguments) {
-    self.operation = GuidedDetailOperation(
-      gain: arguments.number("sharpness"), coring: arguments.number("noise"), limit: Self.limit,
-      guided: GuidedFilter(radius: Self.radius, epsilon: Self.edges * Self.edges))
-  }
+  let arguments: Arguments
 
   /// The nodes in a working space: in linear light the picture is encoded and decoded again.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
-    self.operation.gain == 0 ? [] : self.operation.nodes(in: space)
+    GuidedDetailOperation(
+      gain: self.arguments.number("sharpness"), coring: self.arguments.number("noise"),
+      limit: Self.limit,
+      guided: GuidedFilter(radius: Self.radius, epsilon: Self.edges * Self.edges)
+    ).nodes(in: space)
   }
 }

@@ -1,7 +1,7 @@
 import CKernels
 
 /// Sharpening of luma.
-struct SharpenLuminance: CatalogueFilter {
+struct SharpenLuminance: ArgumentFilter {
   static let description = FilterDescription(
     name: "sharpenLuminance",
     summary: "Sharpens luma; colours do not change.",
@@ -22,18 +22,13 @@ struct SharpenLuminance: CatalogueFilter {
         unit: .pixels, "The standard deviation of the blur that separates detail."),
     ])
 
-  private let sharpness: Double
-  private let radius: Length
-
-  init(_ arguments: Arguments) {
-    self.sharpness = arguments.number("sharpness")
-    self.radius = arguments.length("radius")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let sigma = min(self.radius.pixels(in: geometry.size), 1024)
-    guard sigma >= GaussianBlurOperation.minSigma, self.sharpness != 0 else { return [] }
-    return [FilterNode(.neighborhood(LumaSharpenOperation(sigma: sigma, gain: self.sharpness)))]
+    let sharpness = self.arguments.number("sharpness")
+    let sigma = min(self.arguments.length("radius").pixels(in: geometry.size), 1024)
+    guard sigma >= GaussianBlurOperation.minSigma, sharpness != 0 else { return [] }
+    return [FilterNode(.neighborhood(LumaSharpenOperation(sigma: sigma, gain: sharpness)))]
   }
 }
 

@@ -13,16 +13,12 @@ struct UnsharpMask: BlurredMixFilter {
       sets the pixels beyond the edges. Where there is alpha, colour is premultiplied, alpha is \
       limited to 0 ... 1 and colour to -1 ... 2. intensity 0 changes nothing
       """,
-    parameters: BlurredMixSettings.parameters(
+    parameters: BlurredMixParameters.list(
       radius: 2.5, intensity: -64 ... 64,
       "The weight of the added difference; 0 changes nothing."))
   static let weights = (up: -1.0, down: -1.0)
 
-  let settings: BlurredMixSettings
-
-  init(_ arguments: Arguments) {
-    self.settings = BlurredMixSettings(arguments)
-  }
+  let arguments: Arguments
 }
 
 /// An unsharp mask with a narrow Gaussian, per plane and row: a vertical filter, a horizontal

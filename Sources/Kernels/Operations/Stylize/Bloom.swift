@@ -5,11 +5,7 @@ struct Bloom: BlurredMixFilter {
     "The strength of the glow; 0 changes nothing.", keywords: "soft light shine")
   static let weights = (up: 1.0, down: 0.0)
 
-  let settings: BlurredMixSettings
-
-  init(_ arguments: Arguments) {
-    self.settings = BlurredMixSettings(arguments)
-  }
+  let arguments: Arguments
 }
 
 /// A reduction of highlights.
@@ -19,11 +15,7 @@ struct Gloom: BlurredMixFilter {
     "The strength; 0 changes nothing.")
   static let weights = (up: 0.0, down: 1.0)
 
-  let settings: BlurredMixSettings
-
-  init(_ arguments: Arguments) {
-    self.settings = BlurredMixSettings(arguments)
-  }
+  let arguments: Arguments
 }
 
 /// The descriptions of ``Bloom`` and ``Gloom``, which add differences of opposite signs.
@@ -42,7 +34,7 @@ private enum HighlightDescription {
         proportion up to a difference of 16 levels of luma. border sets the pixels beyond the \
         edges. Alpha is a channel like the others
         """,
-      parameters: BlurredMixSettings.parameters(
+      parameters: BlurredMixParameters.list(
         radius: 10, intensity: -8 ... 8, intensity))
   }
 }

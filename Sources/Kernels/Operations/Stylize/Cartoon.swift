@@ -1,7 +1,7 @@
 import CKernels
 
 /// Flat tones with dark lines.
-struct Cartoon: CatalogueFilter, SpaceDependentFilter {
+struct Cartoon: ArgumentFilter, SpaceDependentFilter {
   static let description = FilterDescription(
     name: "cartoon",
     summary: "Draws the picture in flat, saturated tones with dark lines at edges.",
@@ -26,20 +26,15 @@ struct Cartoon: CatalogueFilter, SpaceDependentFilter {
   /// The contrast above which the smoothing keeps an edge.
   private static let smoothingEdges = 0.12
 
-  private let tones: Double
-  private let lines: Double
-
-  init(_ arguments: Arguments) {
-    self.tones = arguments.number("tones").rounded()
-    self.lines = arguments.number("lines")
-  }
+  let arguments: Arguments
 
   /// The nodes in a working space: the smoothing works on gamma-encoded colour.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     let smoothing = GuidedDetailOperation(
       gain: -1, guided: GuidedFilter(epsilon: Self.smoothingEdges * Self.smoothingEdges))
     let tones = Tones(
-      tones: Float(self.tones), lines: Float(self.lines), hasAlpha: !geometry.isOpaque)
+      tones: Float(self.arguments.number("tones").rounded()),
+      lines: Float(self.arguments.number("lines")), hasAlpha: !geometry.isOpaque)
     return smoothing.nodes(in: space) + [.neighborhoodKernel(tones)]
   }
 

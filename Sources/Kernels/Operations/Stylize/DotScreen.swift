@@ -1,7 +1,7 @@
 import CKernels
 
 /// A halftone screen of dots.
-struct DotScreen: CatalogueFilter {
+struct DotScreen: ArgumentFilter {
   static let description = FilterDescription(
     name: "dotScreen",
     summary: "Renders the picture as a halftone screen of dots, in black and white.",
@@ -26,24 +26,15 @@ struct DotScreen: CatalogueFilter {
         "The hardness of the dots' edges."),
     ])
 
-  private let center: FramePoint
-  private let angle: Double
-  private let width: Length
-  private let sharpness: Double
-
-  init(_ arguments: Arguments) {
-    self.center = arguments.point("center")
-    self.angle = arguments.number("angle")
-    self.width = arguments.length("width")
-    self.sharpness = arguments.number("sharpness")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let (x0, y0) = self.center.pixels(in: geometry.size)
-    let width = max(self.width.pixels(in: geometry.size), 1)
-    let (du, dv) = (cos(self.angle) / width, -sin(self.angle) / width)
+    let (x0, y0) = self.arguments.point("center").pixels(in: geometry.size)
+    let width = max(self.arguments.length("width").pixels(in: geometry.size), 1)
+    let angle = self.arguments.number("angle")
+    let (du, dv) = (cos(angle) / width, -sin(angle) / width)
     // At full sharpness the slope is limited to 256.
-    let slope = 1 / max(1 - self.sharpness, 1.0 / 256)
+    let slope = 1 / max(1 - self.arguments.number("sharpness"), 1.0 / 256)
     /// The position of a pixel's centre in periods of the screen.
     let position: @Sendable (Int, Int) -> (Double, Double) = { x, y in
       let (x, y) = (Double(x) + 0.5 - x0, Double(y) + 0.5 - y0)

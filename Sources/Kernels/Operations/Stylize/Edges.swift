@@ -1,7 +1,7 @@
 import CKernels
 
 /// An edge detector.
-struct Edges: CatalogueFilter {
+struct Edges: ArgumentFilter {
   static let description = FilterDescription(
     name: "edges",
     summary: "Shows the edges of the picture in colour, on black.",
@@ -17,14 +17,11 @@ struct Edges: CatalogueFilter {
         "The brightness of the edges; 0 is black.")
     ])
 
-  private let intensity: Double
-
-  init(_ arguments: Arguments) {
-    self.intensity = arguments.number("intensity")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    [.neighborhoodKernel(Sobel(scale: Float(self.intensity / 4), hasAlpha: !geometry.isOpaque))]
+    let scale = Float(self.arguments.number("intensity") / 4)
+    return [.neighborhoodKernel(Sobel(scale: scale, hasAlpha: !geometry.isOpaque))]
   }
 
   private struct Sobel: SymmetricKernel {

@@ -1,7 +1,7 @@
 import CKernels
 
 /// Smoothing of noise and sharpening of larger differences.
-struct NoiseReduction: CatalogueFilter {
+struct NoiseReduction: ArgumentFilter {
   static let description = FilterDescription(
     name: "noiseReduction",
     summary: "Smooths differences up to the noise level, and sharpens larger ones.",
@@ -24,21 +24,17 @@ struct NoiseReduction: CatalogueFilter {
         "The weight of the added detail above the noise level."),
     ])
 
-  private let noiseLevel: Double
-  private let sharpness: Double
-
-  init(_ arguments: Arguments) {
-    self.noiseLevel = arguments.number("noiseLevel")
-    self.sharpness = arguments.number("sharpness")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.noiseLevel > 0 || self.sharpness > 0 else { return [] }
+    let noiseLevel = self.arguments.number("noiseLevel")
+    let sharpness = self.arguments.number("sharpness")
+    guard noiseLevel > 0 || sharpness > 0 else { return [] }
     return [
       .neighborhoodKernel(
         Denoise(
-          slope: Float(1 / max(4 * self.noiseLevel, 1e-6)), level: Float(self.noiseLevel),
-          sharpness: Float(self.sharpness), hasAlpha: !geometry.isOpaque))
+          slope: Float(1 / max(4 * noiseLevel, 1e-6)), level: Float(noiseLevel),
+          sharpness: Float(sharpness), hasAlpha: !geometry.isOpaque))
     ]
   }
 

@@ -1,7 +1,7 @@
 import CKernels
 
 /// A reduction of channels to a number of levels.
-struct Posterize: CatalogueFilter {
+struct Posterize: ArgumentFilter {
   static let description = FilterDescription(
     name: "posterize",
     summary: "Reduces each channel to a number of levels, for a poster-like look.",
@@ -18,14 +18,10 @@ struct Posterize: CatalogueFilter {
         "The number of levels of each channel, with black and white.")
     ])
 
-  private let steps: Double
-
-  init(_ arguments: Arguments) {
-    self.steps = arguments.number("levels").rounded() - 1
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let steps = self.steps
+    let steps = self.arguments.number("levels").rounded() - 1
     let kernel = StripKernel { pixel, _, _, _ in
       let clamped = pixel.clamped(lowerBound: .zero, upperBound: .one)
       let levels = (clamped * steps + 0.5001).rounded(.down) / steps

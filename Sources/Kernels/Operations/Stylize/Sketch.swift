@@ -1,5 +1,5 @@
 /// A pencil drawing.
-struct Sketch: CatalogueFilter {
+struct Sketch: ArgumentFilter {
   static let description = FilterDescription(
     name: "sketch",
     summary: "Draws the picture with a pencil: dark lines and soft shading on white paper.",
@@ -22,24 +22,18 @@ struct Sketch: CatalogueFilter {
         "The share of the picture's own tones."),
     ])
 
-  private let radius: Length
-  private let strength: Double
-  private let shade: Double
-
-  init(_ arguments: Arguments) {
-    self.radius = arguments.length("radius")
-    self.strength = arguments.number("strength")
-    self.shade = arguments.number("shade")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    let sigma = min(max(self.radius.pixels(in: geometry.size), 0.2), 1024)
+    let strength = self.arguments.number("strength")
+    let shade = self.arguments.number("shade")
+    let sigma = min(max(self.arguments.length("radius").pixels(in: geometry.size), 0.2), 1024)
     // The paper comes first, to give lines the whole range below it. Its tones are shade times the
     // picture's tones, and so is the difference from their blur.
-    var paper = ColorMatrix.monochrome(SIMD3(0.2126, 0.7152, 0.0722) * self.shade)
-    paper.bias = SIMD4(SIMD3(repeating: 1 - self.shade), 0)
-    guard self.strength > 0 else { return [.matrix(paper)] }
-    let lines = LumaSharpenOperation(sigma: sigma, gain: self.strength / self.shade)
+    var paper = ColorMatrix.monochrome(SIMD3(0.2126, 0.7152, 0.0722) * shade)
+    paper.bias = SIMD4(SIMD3(repeating: 1 - shade), 0)
+    guard strength > 0 else { return [.matrix(paper)] }
+    let lines = LumaSharpenOperation(sigma: sigma, gain: strength / shade)
     return [.matrix(paper), FilterNode(.neighborhood(lines))]
   }
 }

@@ -2,7 +2,7 @@ import CKernels
 import Synchronization
 
 /// A mosaic of irregular polygons.
-struct Crystallize: CatalogueFilter {
+struct Crystallize: ArgumentFilter {
   static let description = FilterDescription(
     name: "crystallize",
     summary: "Maps the picture to polygons of one colour each.",
@@ -24,18 +24,12 @@ struct Crystallize: CatalogueFilter {
         "center", .point, default: .point(.center), "A point of the grid of crystals."),
     ])
 
-  private let radius: Length
-  private let center: FramePoint
-
-  init(_ arguments: Arguments) {
-    self.radius = arguments.length("radius")
-    self.center = arguments.point("center")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
-    let radius = min(max(self.radius.pixels(in: size), 1), 16384)
-    let (x, y) = self.center.pixels(in: size)
+    let radius = min(max(self.arguments.length("radius").pixels(in: size), 1), 16384)
+    let (x, y) = self.arguments.point("center").pixels(in: size)
     return [
       FilterNode(
         .neighborhood(CellOperation(lattice: CellLattice(x: x, y: y, spacing: 2 * radius))))

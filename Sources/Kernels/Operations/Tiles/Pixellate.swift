@@ -1,7 +1,7 @@
 import CKernels
 
 /// A mosaic of squares.
-struct Pixellate: CatalogueFilter {
+struct Pixellate: ArgumentFilter {
   static let description = FilterDescription(
     name: "pixellate",
     summary: "Maps the picture to coloured squares.",
@@ -20,19 +20,13 @@ struct Pixellate: CatalogueFilter {
         unit: .pixels, "A square's side; 1 changes nothing."),
     ])
 
-  private let center: FramePoint
-  private let scale: Length
-
-  init(_ arguments: Arguments) {
-    self.center = arguments.point("center")
-    self.scale = arguments.length("scale")
-  }
+  let arguments: Arguments
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let size = geometry.size
-    let scale = min(max(self.scale.pixels(in: size), 1), 16384)
+    let scale = min(max(self.arguments.length("scale").pixels(in: size), 1), 16384)
     guard scale > 1 else { return [] }
-    let center = self.center.pixels(in: size)
+    let center = self.arguments.point("center").pixels(in: size)
     return [.pixellate(center: center, scale: scale)]
   }
 }

@@ -64,14 +64,8 @@ package struct ResampleOperation: NeighborhoodOperation {
 /// Resampling of every plane along rows and columns.
 package struct ResamplePass: Pass {
   package let description: PassDescription
-  private let keepsFourthChannel: Bool
-  private let planes: [PlaneResampler]
-
-  init(description: PassDescription, keepsFourthChannel: Bool, planes: [PlaneResampler]) {
-    self.description = description
-    self.keepsFourthChannel = keepsFourthChannel
-    self.planes = planes
-  }
+  let keepsFourthChannel: Bool
+  let planes: [PlaneResampler]
 
   package func run(_ context: PassContext) async {
     let source = context.inputs[0].view

@@ -158,16 +158,15 @@ final class SessionRegistry: Sendable {
     _ identity: CallerIdentity, resumes: Bool
   ) throws(GoogleRPCStatus) -> UInt64 {
     let others = self.fleet.others(of: identity.caller)
-    let result: Result<UInt64, GoogleRPCStatus> = self.state.withLock { state in
+    return try self.state.withLock { state throws(GoogleRPCStatus) in
       state.endOpening(identity)
       if let (limit, refusal) = Self.refusal(of: identity, with: others, resumes: resumes, state) {
         state.refused[limit, default: 0] += 1
-        return .failure(refusal)
+        throw refusal
       }
       defer { state.nextNumber += 1 }
-      return .success(state.nextNumber)
+      return state.nextNumber
     }
-    return try result.get()
   }
 
   private func release(_ identity: CallerIdentity, _ number: UInt64?) {

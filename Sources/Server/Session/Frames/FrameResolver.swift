@@ -9,35 +9,19 @@ import Synchronization
 /// Gives the frames of a session their outcomes: ends a frame's span, releases its input slot, and
 /// resolves its entry in the outcome queue. The reader and the worker share it.
 struct FrameResolver: Sendable {
-  private let outcomes: Session.FrameOutcomeQueue
-  private let handle: SessionHandle
-  private let options: SessionOptions
-  private let output: EncodedOutput
-  private let outputs: [SessionOutput]
-  private let ring: SessionRing?
-  private let quality: SessionQuality
-  private let pool: BufferPool
-  private let clock: SessionClock
+  let outcomes: Session.FrameOutcomeQueue
+  let handle: SessionHandle
+  let options: SessionOptions
+  let output: EncodedOutput
+  let outputs: [SessionOutput]
+  /// The session's shared memory, or `nil` if pixels travel inline.
+  let ring: SessionRing?
+  let quality: SessionQuality
+  let pool: BufferPool
+  let clock: SessionClock
   private let outputOrder = OutputOrder()
   /// The files in a row that could not be decoded although their headers were valid.
   let decodingErrors = ConsecutiveErrorCounter()
-
-  /// - Parameter ring: The session's shared memory, or `nil` if pixels travel inline.
-  init(
-    outcomes: Session.FrameOutcomeQueue, handle: SessionHandle, options: SessionOptions,
-    output: EncodedOutput, outputs: [SessionOutput], ring: SessionRing?, quality: SessionQuality,
-    pool: BufferPool, clock: SessionClock
-  ) {
-    self.outcomes = outcomes
-    self.handle = handle
-    self.options = options
-    self.output = output
-    self.outputs = outputs
-    self.ring = ring
-    self.quality = quality
-    self.pool = pool
-    self.clock = clock
-  }
 
   /// Returns the shared memory for a frame's result. Results travel the same way as their frames:
   /// `nil` if the frame's pixels were inline.
