@@ -61,7 +61,8 @@ struct HeldFaces: Sendable {
   /// lead: it is the held face of its track, or the nearest one with a place that contains it.
   ///
   /// - Parameter ellipse: Returns the cover of a place with a growth.
-  mutating func find(_ face: TrackedFace, ellipse: (Place, Double) -> CoveredRegion) {
+  /// - Returns: Whether it is a held face.
+  mutating func find(_ face: TrackedFace, ellipse: (Place, Double) -> CoveredRegion) -> Bool {
     let center = face.rawBox.center
     let open = self.faces.indices.filter { self.faces[$0].successor == nil }
     let same = open.first { index in
@@ -77,8 +78,11 @@ struct HeldFaces: Sendable {
         .map { ($0.center - center).length }
       return distances.min().map { (index, $0) }
     }
-    guard let index = same ?? near.min(by: { $0.distance < $1.distance })?.index else { return }
+    guard let index = same ?? near.min(by: { $0.distance < $1.distance })?.index else {
+      return false
+    }
     self.faces[index].successor = face
+    return true
   }
 
   /// Ends holding faces that were found again and are verified.
