@@ -3,6 +3,9 @@ extension FrameScheduler {
   package enum TurnKind: Sendable, Hashable {
     /// A frame, work that a caller waits for, or work that protects.
     case frame
+    /// The encoding of a frame that was filtered in its turn. It goes first, also if its session has
+    /// had more service than others: a frame that waits for three turns would be late.
+    case encoding
     /// Work that frames do not wait for and that takes longer than a frame, such as a search for
     /// faces that get stickers. If there are several threads, such turns leave one to frames, and
     /// let waiting frames go first until their deadline.
@@ -203,7 +206,7 @@ extension FrameScheduler {
     /// taken much longer than the frame will, or `nil` unless a frame of known cost waits.
     package func timeToLend(at now: Duration) -> Duration? {
       var earliest: Duration?
-      for request in self.requests where request.kind == .frame {
+      for request in self.requests where request.kind != .job {
         guard let cost = request.cost else { continue }
         for turn in self.running where turn.session != request.session {
           let due = max(
@@ -224,7 +227,7 @@ extension FrameScheduler {
       guard self.additionalTurns < min(long, self.threads) else { return nil }
       var first: Int?
       for (index, request) in self.requests.enumerated()
-      where request.kind == .frame && now - request.since >= Self.patience {
+      where request.kind != .job && now - request.since >= Self.patience {
         guard self.running.contains(where: { self.isHeldUp(request, by: $0, at: now) }) else {
           continue
         }
@@ -306,13 +309,17 @@ extension FrameScheduler {
         let request = first.map { self.requests.remove(at: $0) } ?? self.paused.removeLast()
         return self.grant(request, at: now)
       }
-      let frameWaits = self.requests.contains { $0.kind == .frame }
+      let frameWaits = self.requests.contains { $0.kind != .job }
       let waiting = self.requests.indices.filter { index in
         let request = self.requests[index]
         let yields = request.kind == .job && frameWaits && now < request.deadline
         return self.admits(request.kind) && !yields
       }
       guard !waiting.isEmpty else { return nil }
+      let filtered = waiting.filter { self.requests[$0].kind == .encoding }
+      if let first = filtered.min(by: { self.requests[$0].deadline < self.requests[$1].deadline }) {
+        return self.grant(self.requests.remove(at: first), at: now)
+      }
       let services = self.requests.map { self.service(of: $0.session) }
       let mean = waiting.reduce(.zero) { $0 + services[$1] } / waiting.count
       let eligible = waiting.filter { services[$0] <= mean }
@@ -325,7 +332,7 @@ extension FrameScheduler {
 
     /// Whether a turn of a kind may begin when a thread is free.
     private func admits(_ kind: TurnKind) -> Bool {
-      kind == .frame
+      kind != .job
         || self.running.count { $0.kind == .job } < max(1, self.threads - 1)
     }
 

@@ -73,8 +73,12 @@ struct SessionWriter {
         throw error
       } catch {
         let drop = Drop(videoFailure: error)
-        if self.output == nil { finished.payload.span.end(dropped: drop) }
-        let run = self.outcomes.withdraw(finished, as: drop)
+        let lateness = (error as? VideoWriter.Late)?.lateness
+        if self.output == nil {
+          finished.payload.span.end(dropped: drop)
+          if lateness != nil { self.session.quality.recordLostAtOutput() }
+        }
+        let run = self.outcomes.withdraw(finished, as: drop, lateness: lateness ?? .zero)
         return try await writer.write(self.message(of: run))
       }
     }

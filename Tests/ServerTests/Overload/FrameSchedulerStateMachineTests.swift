@@ -159,6 +159,23 @@ import Testing
     #expect(order(of: .job, at: .milliseconds(10)) == [0, 1])
   }
 
+  @Test func `a filtered frame is encoded before others begin, whatever its session has had`() {
+    var machine = Machine(threads: 1)
+    _ = machine.request(session: 1, deadline: .zero, at: .zero)
+    _ = machine.request(session: 2, deadline: .zero, at: .zero)
+    for (session, deadline): (UInt64, Int) in [(3, 20), (4, 10)] {
+      _ = machine.request(
+        session: session, deadline: .seconds(deadline), kind: .encoding, at: .zero)
+      machine.charge(session: session, work: .seconds(1))
+    }
+    let first = machine.finish(session: 1, work: .zero, at: .zero)
+    #expect(first?.ticket == 2, "the earlier deadline of the two")
+    let second = machine.finish(session: 4, work: .zero, kind: .encoding, at: .zero)
+    #expect(second?.ticket == 1)
+    let third = machine.finish(session: 3, work: .zero, kind: .encoding, at: .zero)
+    #expect(third?.ticket == 0)
+  }
+
   @Test func `an idle session accumulates no share`() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)

@@ -7,6 +7,8 @@ private func hexadecimal(digits: Int) -> String {
 
 /// The package's in-memory tracer, speaking W3C trace context: `00-TRACE-SPAN-01`.
 struct W3CTracer: Tracer {
+  /// Called with the name of a span that starts.
+  var onStart: @Sendable (String) -> Void = { _ in }
   let memory = InMemoryTracer(
     idGenerator: InMemoryTracer.IDGenerator(
       nextTraceID: { hexadecimal(digits: 32) }, nextSpanID: { hexadecimal(digits: 16) }))
@@ -15,7 +17,8 @@ struct W3CTracer: Tracer {
     _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
     at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
   ) -> InMemorySpan {
-    self.memory.startSpan(
+    self.onStart(operationName)
+    return self.memory.startSpan(
       operationName, context: context(), ofKind: kind, at: instant(), function: function,
       file: fileID, line: line)
   }

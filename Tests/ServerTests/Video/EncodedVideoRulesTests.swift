@@ -56,6 +56,28 @@ struct EncodedVideoRulesTests {
     }
   }
 
+  @Test func `encoding counts against a frame's budget`() async throws {
+    let clock = ManualClock()
+    // Filtering takes 30 ms, and so does encoding.
+    var tracer = W3CTracer()
+    tracer.onStart = { if $0 == "vp8Encode" { clock.advance(by: .milliseconds(30)) } }
+    let image = Sidelight_V1_Image.noise(.i420, 32, 32)
+    let answers = try await withServer(
+      catalogue: BudgetTests.catalogue(clock), tracer: tracer, clock: clock.sessionClock
+    ) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open([.filter("slow")], policy: .keepOldest) { $0.output.format = .vp8 },
+          [
+            .frame(1, image) { $0.budgetUs = 100_000 }, .frame(2, image) { $0.budgetUs = 50_000 },
+            .frame(3, image) { $0.budgetUs = 70_000 },
+          ])
+      }
+    }
+    #expect(answers.frames.map(\.sequence) == [1, 3])
+    #expect(answers.drops.map(\.reason) == [.lateOnArrival])
+  }
+
   @Test func `an override begins with a key frame, and nothing encoded before it follows`()
     async throws
   {

@@ -250,6 +250,9 @@ extension OutcomeQueue {
       self.pacer.recordFinished(at: now)
       self.counts.bytesOut += UInt64(frame.byteCount)
       self.counts.add(1, to: frame.disposition)
+      var frame = frame
+      // It is written however late it is encoded.
+      if isAnnounced { frame.deadline = nil }
       return .item(.frame(frame))
     }
 
@@ -257,13 +260,16 @@ extension OutcomeQueue {
     /// any more.
     ///
     /// - Returns: The notice to write instead.
-    package mutating func withdraw(_ frame: FinishedFrame<Payload>, as drop: Drop) -> DropRun {
+    package mutating func withdraw(
+      _ frame: FinishedFrame<Payload>, as drop: Drop, lateness: Duration = .zero
+    ) -> DropRun {
       self.window.withdraw(frame.sequence)
       self.counts.add(-1, to: frame.disposition)
       self.counts.bytesOut -= UInt64(frame.byteCount)
       self.counts.dropped[drop.reason, default: 0] += 1
       return DropRun(
-        firstSequence: frame.sequence, lastSequence: frame.sequence, count: 1, drop: drop)
+        firstSequence: frame.sequence, lastSequence: frame.sequence, count: 1, drop: drop,
+        lateness: lateness)
     }
 
     /// Returns the values to encode the next picture with.

@@ -100,8 +100,10 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
   /// Drops a frame that was taken to be written.
   ///
   /// - Returns: The notice to write instead.
-  package func withdraw(_ frame: FinishedFrame<Payload>, as drop: Drop) -> DropRun {
-    self.change { $0.withdraw(frame, as: drop) }
+  package func withdraw(
+    _ frame: FinishedFrame<Payload>, as drop: Drop, lateness: Duration = .zero
+  ) -> DropRun {
+    self.change { $0.withdraw(frame, as: drop, lateness: lateness) }
   }
 
   /// Counts the bytes of a picture that was encoded when it was written.

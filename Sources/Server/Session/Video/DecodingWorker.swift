@@ -75,13 +75,7 @@ struct DecodingWorker: ~Copyable {
     if let late = self.drop(forLateness: frame, header) {
       return self.resolver.drop(frame, late)
     }
-    // It would displace a waiting frame, which costs no decoding anymore.
-    if header.isDisposable, !frame.message.mustProcess, !self.session.mailbox.hasRoom,
-      self.session.options.dropPolicy == .newestWins
-    {
-      self.tracker.recordSkipped(sequence)
-      return self.resolver.drop(frame, Drop(reason: .superseded, stage: .mailbox))
-    }
+    if self.session.isDispensable(frame, header) { return self.skip(frame) }
     do throws(GoogleRPCStatus) {
       try self.reserveMemory(for: picture)
     } catch {
@@ -109,6 +103,13 @@ struct DecodingWorker: ~Copyable {
     }
   }
 
+  /// Drops a frame on which no other depends, undecoded.
+  private mutating func skip(_ frame: IncomingFrame) {
+    self.tracker.recordSkipped(frame.message.sequence)
+    let reason = self.session.mailbox.hasRoom ? DropReason.lateInPipeline : .superseded
+    self.resolver.drop(frame, Drop(reason: reason, stage: .mailbox))
+  }
+
   /// Releases the decoder after a frame that was not decoded.
   private mutating func recordFailure(at sequence: UInt64) {
     self.decoder = nil
@@ -133,25 +134,27 @@ struct DecodingWorker: ~Copyable {
 
   /// Decodes a frame on a compute thread.
   ///
-  /// - Returns: `nil` if the task was cancelled.
+  /// - Returns: `nil` if the task was cancelled, or if the frame was dropped, because it is
+  ///   disposable and a newer one waited when its turn came.
   private mutating func decode(
     _ frame: IncomingFrame, _ picture: EncodedPicture
   ) async throws(PictureCodec.Unreadable) -> Frame? {
     let engine = self.session.engine
     let codec = picture.codec
-    let cost = self.cost
-    let clock = self.clock
+    let (session, cost, clock) = (self.session, self.cost, self.clock)
     let number = self.session.handle.number
     engine.processing.scheduler.recordArrival(work: cost.expected ?? .zero, session: number)
-    let result: Result<Frame, CodecError>
+    let result: Result<Frame, CodecError>?
     do {
       let decoder = try self.decoder(for: codec)
       // Half of the budget is for filtering and encoding: if all work were done at its deadline,
       // frames would be late when they have been decoded.
       let budget = frame.deadline.map { $0 - frame.received } ?? SessionWorker.defaultBudget
       result = try await engine.processing.scheduler.withTurn(
-        session: number, deadline: frame.received + budget / 2, cost: cost.work
-      ) { _, _ in
+        session: number, deadline: frame.received + budget / 2, cost: cost.work,
+        waitsOnComputeThread: true
+      ) { _, _ -> Result<Frame, CodecError>? in
+        guard !session.isDispensable(frame, picture.header) else { return nil }
         let start = clock.now()
         defer { cost.record(clock.now() - start) }
         return try await frame.span.passObserver.pass(.decode(codec)) {
@@ -167,6 +170,9 @@ struct DecodingWorker: ~Copyable {
       return nil
     }
     switch result {
+    case nil:
+      self.skip(frame)
+      return nil
     case .success(let decoded):
       let decoded = codec == .vp8 ? decoded.colored(picture.header.color) : decoded
       // The pipeline was compiled for the header's form. The decoder knows the parameter sets of
@@ -235,6 +241,19 @@ struct DecodingWorker: ~Copyable {
           $0.keyFrameNeeded.sequence = sequence
           $0.keyFrameNeeded.reason = Sidelight_V1_KeyFrameReason(reason)
         }))
+  }
+}
+
+extension Session {
+  /// Returns whether decoding a frame is of no use: no other frame depends on it, and it would
+  /// displace a waiting frame, which costs no decoding anymore, or be late when it is encoded.
+  fileprivate func isDispensable(_ frame: IncomingFrame, _ header: VideoHeader) -> Bool {
+    guard header.isDisposable, !frame.message.mustProcess, self.options.dropPolicy == .newestWins
+    else { return false }
+    guard self.mailbox.hasRoom else { return true }
+    guard let deadline = frame.deadline, let compiled = frame.compiledPipeline else { return false }
+    let rest = (compiled.cost.expected ?? .zero) + self.output.expectedEncoding(of: compiled)
+    return self.engine.clock.now() + rest > deadline
   }
 }
 

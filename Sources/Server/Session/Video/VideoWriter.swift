@@ -78,9 +78,14 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   /// An operator's override applies to the frame, which was encoded meanwhile.
   struct Overridden: Error {}
 
+  /// The frame's budget was spent before it could be encoded.
+  struct Late: Error {
+    var lateness: Duration
+  }
+
   /// Returns the message of a finished frame, encoded.
   ///
-  /// - Throws: ``Overridden``; `CodecError`; `CancellationError`; the error of a message that cannot
+  /// - Throws: ``Overridden``; ``Late``; `CodecError`; `CancellationError`; the error of a message that cannot
   ///   be built.
   func picture(
     _ picture: UnencodedPicture, of finished: FinishedFrame<OutgoingFrame>,
@@ -123,14 +128,18 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
       let time = self.timeline.advance(captureTime: outcome.captureTimeNs, arrival: start)
       engine.processing.scheduler.recordArrival(
         work: cost.work ?? Self.firstWork, session: self.session.handle.number)
-      // Frames that have been decoded and filtered go before those that have not, as decoding does:
-      // otherwise an overloaded server filters frames that are late when they are encoded.
       let budget = finished.deadline.map { $0 - start } ?? SessionWorker.defaultBudget
+      // Named outputs and pictures that pass through may have had no turn.
+      let hadTurn = picture.source == nil && self.output === self.session.output
       let (result, unit) = try await engine.processing.scheduler.withTurn(
         session: self.session.handle.number,
-        deadline: start + budget / 2, cost: cost.work ?? Self.firstWork
+        deadline: start + budget / 2, cost: cost.work ?? Self.firstWork,
+        kind: hadTurn ? .encoding : .frame, waitsOnComputeThread: true
       ) { _, _ in
         let begin = clock.now()
+        if let deadline = finished.deadline, begin > deadline {
+          throw Late(lateness: begin - deadline)
+        }
         defer { cost.record(clock.now() - begin) }
         return try await payload.span.passObserver.pass(.encode(picture.codec)) {
           try encoder.withEncoded(picture.frame, forcesKeyFrame: forcesKeyFrame, at: time) {
@@ -152,6 +161,8 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
       if unit.isKeyFrame { self.recordKeyFrame() }
       self.needsKeyFrame = false
       return encoded
+    } catch let late as Late {
+      throw late
     } catch {
       // The encoder may have a reference that the receiver will not get.
       self.needsKeyFrame = true
@@ -299,6 +310,8 @@ extension Drop {
   init(videoFailure error: any Error) {
     if error is VideoWriter.Overridden {
       self.init(reason: .outputSuperseded, stage: .outbox)
+    } else if error is VideoWriter.Late {
+      self.init(reason: .lateOnOutput, stage: .outbox)
     } else {
       self.init(
         reason: .stageFailed, stage: .outbox,
