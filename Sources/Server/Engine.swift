@@ -22,6 +22,8 @@ struct Engine: Sendable {
   let rings: SharedMemoryBroker?
   /// The loads of the fleet's servers. `nil` without a fleet.
   let peers: PeerLoads?
+  /// The addresses at which sessions continue after a shutdown, by the session's number.
+  let drainTargets = LockedValue<[UInt64: String]>([:])
   /// The clock of all sessions.
   let clock: SessionClock
   /// The time that sessions have to finish when the server shuts down.

@@ -136,6 +136,8 @@ public final class SidelightServer: Service {
         try await self.withDescriptorSocket { try await self.serve() }
       }
     } onGracefulShutdown: {
+      // Sessions are asked to leave afterwards: handlers run in the order of their registration.
+      self.engine.planDrain(self.configuration.placement)
       self.health.stopServing()
       self.enter(.draining)
     }
@@ -184,7 +186,9 @@ public final class SidelightServer: Service {
         }
         if let peers = self.engine.peers {
           group.addTask {
-            await cancelWhenGracefulShutdown { await peers.run() }
+            await cancelWhenGracefulShutdown {
+              await peers.run(ownAddresses: (try? await self.listeningAddresses) ?? [])
+            }
             return .helper
           }
           if self.configuration.placement.rebalancing != .off {

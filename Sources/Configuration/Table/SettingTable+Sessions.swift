@@ -69,7 +69,8 @@ extension SettingTable {
         "fleet.rebalance", \.base.placement.rebalancing, Format.choice(), flag: "rebalance",
         """
         Moves sessions to peers that have room while the load is above 0.8: direct names an address, \
-        proxy lets the client choose, since its proxy balances by load. Sessions of groups stay.
+        also at a shutdown; proxy lets the client choose, since its proxy balances by load. Sessions \
+        of groups stay while the server runs.
         """),
     ])
 

@@ -7,7 +7,7 @@ public struct PlacementConfiguration: Sendable, Hashable {
   public enum Rebalancing: String, Sendable, Hashable, CaseIterable {
     /// Sessions stay.
     case off
-    /// Clients are given the address of a server that has room.
+    /// Clients are given the address of a server that has room, also when this one shuts down.
     case direct
     /// Clients choose, because they connect through a proxy that balances by load.
     case proxy
@@ -18,7 +18,8 @@ public struct PlacementConfiguration: Sendable, Hashable {
   ///   ORCA, over TLS if this server's ``ServerConfiguration/tls`` is set. If empty, `Place` is
   ///   refused.
   public var peers: [Address] = []
-  /// - `rebalancing` (default: off): whether sessions move to `peers` while this server is hot.
+  /// - `rebalancing` (default: off): whether sessions move to `peers` while this server is hot, and
+  ///   whether it names one to sessions when it shuts down.
   public var rebalancing = Rebalancing.off
   /// The limits of rebalancing.
   package var limits = RebalancingLimits()

@@ -13,6 +13,7 @@ import Synchronization
 final class PeerLoads: Sendable {
   private struct Report {
     var load: Double
+    var sessions: Int?
     var received: Duration
   }
 
@@ -25,7 +26,7 @@ final class PeerLoads: Sendable {
   }
 
   /// The time between two look-ups of the names, and after a failed call.
-  private static let lookupInterval = Duration.seconds(5)
+  private static let lookupInterval = Duration.seconds(2)
   private static let retryDelay = Duration.seconds(1)
   /// The time for which a report counts.
   private static let lifetime = Duration.seconds(5)
@@ -35,6 +36,8 @@ final class PeerLoads: Sendable {
   private let clock: SessionClock
   private let logger: Logger
   private let state = Mutex(State())
+  /// The addresses that this server listens on.
+  private let ownAddresses = LockedValue<[Address]>([])
 
   /// - Parameters:
   ///   - names: The configured addresses.
@@ -49,16 +52,31 @@ final class PeerLoads: Sendable {
   }
 
   /// The servers that report their load, in the order of their addresses.
-  var current: [Placement.Peer] {
+  var current: [Placement.Peer] { self.peers { _ in true } }
+
+  /// The same without this server, as far as it knows its addresses: one behind a translation of
+  /// addresses is a server like others.
+  var others: [Placement.Peer] {
+    let own = Address.ofThisMachine(listening: self.ownAddresses.value)
+    return self.peers { !own.contains($0) }
+  }
+
+  private func peers(where isIncluded: (Address) -> Bool) -> [Placement.Peer] {
     let now = self.clock.now()
     return self.state.withLock { state in
-      state.reports.filter { now - $0.value.received <= Self.lifetime }
-        .map { Placement.Peer(address: $0.key.description, load: $0.value.load) }
+      state.reports.filter { now - $0.value.received <= Self.lifetime && isIncluded($0.key) }
+        .map {
+          Placement.Peer(
+            address: $0.key.description, load: $0.value.load, sessions: $0.value.sessions)
+        }
     }.sorted { $0.address < $1.address }
   }
 
   /// Reads the loads until the task is cancelled.
-  func run() async {
+  ///
+  /// - Parameter addresses: The addresses that this server listens on.
+  func run(ownAddresses addresses: [Address]) async {
+    self.ownAddresses.value = addresses
     await withDiscardingTaskGroup { group in
       for name in Set(self.names) {
         group.addTask { await self.run(name) }
@@ -149,7 +167,7 @@ final class PeerLoads: Sendable {
           try await Xds_Service_Orca_V3_OpenRcaService.Client(wrapping: connection)
             .streamCoreMetrics(.with { $0.reportInterval = .init(seconds: 1) }) { response in
               for try await report in response.messages {
-                self.record(report.applicationUtilization, of: address)
+                self.record(report, of: address)
               }
             }
         }
@@ -164,10 +182,14 @@ final class PeerLoads: Sendable {
     }
   }
 
-  private func record(_ load: Double, of address: Address) {
+  private func record(_ message: Xds_Data_Orca_V3_OrcaLoadReport, of address: Address) {
+    let load = message.applicationUtilization
     guard load.isFinite, load > 0 else { return }
-    // A tiny load would be an unlimited weight.
-    let report = Report(load: max(ReportedLoad.minimum, load), received: self.clock.now())
+    let report = Report(
+      // A tiny load would be an unlimited weight.
+      load: max(ReportedLoad.minimum, load),
+      sessions: message.namedMetrics[Placement.Peer.sessionsMetric].flatMap(Int.init(exactly:)),
+      received: self.clock.now())
     self.state.withLock { $0.reports[address] = report }
   }
 

@@ -16,10 +16,16 @@ package enum Placement {
     package var address: String
     /// The load, more than 0.
     package var load: Double
+    /// The number of open sessions; `nil` if it is not reported.
+    package var sessions: Int?
 
-    package init(address: String, load: Double) {
+    /// The name of the number of sessions in a report.
+    static let sessionsMetric = "sidelight_sessions"
+
+    package init(address: String, load: Double, sessions: Int? = nil) {
       self.address = address
       self.load = load
+      self.sessions = sessions
     }
   }
 

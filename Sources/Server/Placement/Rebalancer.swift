@@ -87,6 +87,43 @@ package struct Rebalancer: Sendable {
     if !moves.isEmpty { self.nextMove = now + self.limits.interval }
     return moves
   }
+
+  /// The least work of a session in ``drain(_:to:limits:)``, which spreads idle ones.
+  private static let minimumWork = 0.001
+
+  /// Returns the moves of the sessions of a server that shuts down.
+  ///
+  /// A server with less than half of this one's sessions has just started, as a rule: it takes all
+  /// of them, while its load stays below ``RebalancingLimits/full``. Servers that an update replaces
+  /// later do not get them, so a session moves at most twice. Otherwise, sessions go to the least
+  /// loaded servers. All sessions of a group go to the server that `Place` names to later ones.
+  ///
+  /// - Parameters:
+  ///   - sessions: The open sessions. Those that cannot move count, and get no server.
+  ///   - peers: The other servers of the fleet.
+  package static func drain(
+    _ sessions: [Session], to peers: [Placement.Peer], limits: RebalancingLimits
+  ) -> [Move] {
+    var loads = peers.map(\.load)
+    return sessions.compactMap { session in
+      guard session.canMove else { return nil }
+      let work = max(Self.minimumWork, session.work)
+      let best =
+        session.group.isEmpty
+        ? peers.indices.min { rank($0, work) < rank($1, work) }
+        : Placement.order(peers, for: session.group, isGroup: true).first
+          .flatMap { peers.firstIndex(of: $0) }
+      guard let best else { return nil }
+      loads[best] += work
+      return Move(number: session.number, address: peers[best].address)
+    }
+
+    func rank(_ index: Int, _ work: Double) -> (Int, Double) {
+      let isFull = loads[index] + work > limits.full
+      let isNew = 2 * (peers[index].sessions ?? sessions.count) < sessions.count
+      return (isFull ? 2 : isNew ? 0 : 1, loads[index])
+    }
+  }
 }
 
 extension Engine {
@@ -113,6 +150,17 @@ extension Engine {
       }
       await self.clock.wait(.seconds(1))
     }
+  }
+
+  /// Decides where the sessions continue, if this server shuts down and clients connect to servers
+  /// themselves.
+  func planDrain(_ configuration: PlacementConfiguration) {
+    guard configuration.rebalancing == .direct, let peers = self.peers else { return }
+    let moves = Rebalancer.drain(
+      self.sessions(self.admission.sessions.handles), to: peers.others, limits: configuration.limits
+    )
+    self.drainTargets.value = Dictionary(
+      moves.map { ($0.number, $0.address) }, uniquingKeysWith: { first, _ in first })
   }
 
   private func sessions(_ handles: [SessionHandle]) -> [Rebalancer.Session] {

@@ -44,6 +44,9 @@ struct LoadReportService: Xds_Service_Orca_V3_OpenRcaService.SimpleServiceProtoc
               // Receivers divide it by the load to get a weight, Envoy a whole number. Sessions per
               // second would give more sessions to servers that get many.
               $0.rpsFractional = 1000
+              $0.namedMetrics = [
+                Placement.Peer.sessionsMetric: Double(self.engine.admission.sessions.count)
+              ]
             })
           await self.engine.clock.wait(interval)
         }

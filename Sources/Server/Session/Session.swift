@@ -187,8 +187,10 @@ struct Session: Sendable {
         isComplete.store(self.handle.departure.status == nil, ordering: .relaxed)
       }
     } onGracefulShutdown: {
+      let target = self.engine.drainTargets.value[self.handle.number]
       self.handle.move(
-        to: [], within: self.engine.drainTimeout / 2, otherwise: GoogleRPCStatus.shuttingDown)
+        to: target.map { [$0] } ?? [], within: self.engine.drainTimeout / 2,
+        otherwise: GoogleRPCStatus.shuttingDown)
     }
     if let status = self.handle.departure.status, !isComplete.load(ordering: .relaxed) {
       throw status

@@ -180,4 +180,12 @@ extension Address {
     }
     return []
   }
+
+  /// Returns the IP addresses of this machine, with the ports that a server listens on.
+  package static func ofThisMachine(listening addresses: [Address]) -> Set<Address> {
+    let devices = (try? System.enumerateDevices()) ?? []
+    return devices.compactMap(\.address?.ipAddress).reduce(into: []) { result, host in
+      for case .tcp(_, let port) in addresses { result.insert(.tcp(host: host, port: port)) }
+    }
+  }
 }

@@ -31,6 +31,9 @@ package nonisolated struct Xds_Data_Orca_V3_OrcaLoadReport: Sendable {
   /// Requests per second. Receivers divide it by the utilization to get a server's weight.
   package var rpsFractional: Double = 0
 
+  /// Metrics of the application: `sidelight_sessions` is the number of open sessions.
+  package var namedMetrics: Dictionary<String,Double> = [:]
+
   /// The utilization of the resource that limits the application; may exceed 1.
   package var applicationUtilization: Double = 0
 
@@ -45,7 +48,7 @@ fileprivate nonisolated let _protobuf_package = "xds.data.orca.v3"
 
 nonisolated extension Xds_Data_Orca_V3_OrcaLoadReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".OrcaLoadReport"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}\u{6}rps_fractional\0\u{4}\u{3}application_utilization\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}\u{6}rps_fractional\0\u{4}\u{2}named_metrics\0\u{3}application_utilization\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -54,6 +57,7 @@ nonisolated extension Xds_Data_Orca_V3_OrcaLoadReport: SwiftProtobuf.Message, Sw
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 6: try { try decoder.decodeSingularDoubleField(value: &self.rpsFractional) }()
+      case 8: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufDouble>.self, value: &self.namedMetrics) }()
       case 9: try { try decoder.decodeSingularDoubleField(value: &self.applicationUtilization) }()
       default: break
       }
@@ -64,6 +68,9 @@ nonisolated extension Xds_Data_Orca_V3_OrcaLoadReport: SwiftProtobuf.Message, Sw
     if self.rpsFractional.bitPattern != 0 {
       try visitor.visitSingularDoubleField(value: self.rpsFractional, fieldNumber: 6)
     }
+    if !self.namedMetrics.isEmpty {
+      try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufDouble>.self, value: self.namedMetrics, fieldNumber: 8)
+    }
     if self.applicationUtilization.bitPattern != 0 {
       try visitor.visitSingularDoubleField(value: self.applicationUtilization, fieldNumber: 9)
     }
@@ -72,6 +79,7 @@ nonisolated extension Xds_Data_Orca_V3_OrcaLoadReport: SwiftProtobuf.Message, Sw
 
   package static func ==(lhs: Xds_Data_Orca_V3_OrcaLoadReport, rhs: Xds_Data_Orca_V3_OrcaLoadReport) -> Bool {
     if lhs.rpsFractional != rhs.rpsFractional {return false}
+    if lhs.namedMetrics != rhs.namedMetrics {return false}
     if lhs.applicationUtilization != rhs.applicationUtilization {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

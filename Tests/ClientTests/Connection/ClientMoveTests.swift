@@ -1,3 +1,4 @@
+import Foundation
 import GRPCCore
 import SidelightClient
 import SidelightCodecs
@@ -466,6 +467,48 @@ import Testing
       }
       await first.kill()
       await second.kill()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a server that shuts down names a new server, else another, and not itself`(
+    hasNewServer: Bool
+  ) async throws {
+    let shot = try picture(64, 48)
+    try await Reconnecting.withServers { old, new in
+      var peers = [try await old.address]
+      if hasNewServer { peers.append(try await new.address) }
+      try await SidelightClient.connect(to: peers[0]) { client in
+        // As many sessions as at the server that shuts down.
+        try await client.withSession(ClientMoveTests.options([])) { _ in
+          let socket = try await ListeningSocket(at: .tcp(host: "127.0.0.1", port: 0))
+          var configuration = Reconnecting.configuration()
+          configuration.listeningDescriptors = [dup(socket.descriptor)]
+          socket.close()
+          configuration.placement.peers = peers + [socket.address]
+          configuration.placement.rebalancing = .direct
+          let first = RunningServer(configuration, listeningOn: socket.address)
+          try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await first.run() }
+            try await SidelightClient.connect(to: try await first.address) { client in
+              try await client.withSession(ClientMoveTests.options([.filter("colorInvert")])) {
+                session in
+                try await expectEventually("all report") {
+                  (try? await client.place())?.count == peers.count + 1
+                }
+                var received = ReceivedEvents(session)
+                first.drain()
+                var server: Address?
+                while server == nil { server = try await Self.filter(shot, in: session, &received) }
+                #expect(server == peers.last)
+                session.finish()
+                try await received.drain()
+              }
+            }
+            await first.kill()
+          }
+        }
+      }
     }
   }
 }

@@ -74,6 +74,65 @@ import Testing
     let moves = Self.moves(seconds: 0 ..< 21, sessions, &rebalancer)
     #expect(moves[20]?.map(\.number) == [3])
   }
+
+  /// The number of sessions that each peer gets when the server drains.
+  static func drain(_ sessions: [Rebalancer.Session], to peers: [Placement.Peer]) -> [String: Int] {
+    Rebalancer.drain(sessions, to: peers, limits: .init()).reduce(into: [:]) {
+      $0[$1.address, default: 0] += 1
+    }
+  }
+
+  @Test(
+    arguments: [
+      // The old server has the lower load, as its sessions are known for longer.
+      ([(0.05, 20), (0.2, 4)], 0, ["1": 20]), ([(0.05, 11), (0.06, 9)], 0, ["1": 20]),
+      ([(0.05, 10), (0.05, 10)], 0, ["0": 10, "1": 10]),
+      ([(0.05, nil), (0.05, nil)], 0, ["0": 10, "1": 10]),
+      ([(0.3, 10), (0.3, 10)], 0.01, ["0": 10, "1": 10]),
+      ([(0.2, 10), (0.4, 10)], 0.01, ["0": 20]),
+      // A new server takes what it can, without becoming hot.
+      ([(0.3, 20), (0.05, 0)], 0.049, ["0": 7, "1": 13]),
+      ([(0.8, 20), (1.5, 0)], 0.01, ["0": 20]),
+      ([], 0, [:]),
+    ] as [([(Double, Int?)], Double, [String: Int])])
+  func `sessions of a server that drains go to a new one, else to the least loaded`(
+    loads: [(Double, Int?)], work: Double, expected: [String: Int]
+  ) {
+    let peers = loads.enumerated().map {
+      Placement.Peer(address: "\($0)", load: $1.0, sessions: $1.1)
+    }
+    #expect(Self.drain(Self.sessions(20, work: work), to: peers) == expected)
+  }
+
+  @Test func `groups stay together, and sessions that cannot move get no server`() {
+    let peers = (0 ..< 3).map { Placement.Peer(address: "\($0)", load: 0.1, sessions: 9) }
+    var sessions = Self.sessions(20)
+    for index in 0 ..< 10 { sessions[index].group = "room" }
+    for index in 10 ..< 20 { sessions[index].canMove = false }
+    let place = Placement.order(peers, for: "room", isGroup: true)[0].address
+    #expect(Self.drain(sessions, to: peers) == [place: 10])
+  }
+
+  @Test func `an update moves a session at most twice`() {
+    for count in 2 ... 6 {
+      // The sessions of each server, by their number of moves.
+      var servers = Array(repeating: Array(repeating: 0, count: 12), count: count)
+      for drained in servers.indices {
+        let moved = servers[drained]
+        servers[drained] = []
+        let peers = servers.indices.filter { $0 != drained }.map {
+          Placement.Peer(address: "\($0)", load: 0.05, sessions: servers[$0].count)
+        }
+        for move in Rebalancer.drain(
+          Self.sessions(moved.count, work: 0.002), to: peers, limits: .init())
+        {
+          servers[Int(move.address)!].append(moved[Int(move.number)] + 1)
+        }
+      }
+      #expect(servers.joined().count == 12 * count)
+      #expect(servers.joined().max()! <= 2, "\(servers)")
+    }
+  }
 }
 
 /// The load that a server reports.

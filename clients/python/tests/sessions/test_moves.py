@@ -3,6 +3,7 @@
 import base64
 import os
 import signal
+import socket
 import threading
 import time
 from pathlib import Path
@@ -90,6 +91,22 @@ def test_thirty_moves_lose_no_frame(face, servers):
             assert sequences == list(range(1, len(sequences) + 1))
             assert session.counts.filtered == session.counts.received == len(sequences)
             assert not session.counts.dropped
+
+
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_named_server_that_does_not_answer_leaves_time_for_another(face, servers, listens):
+    image = random_image("gray", 64, 48)
+    silent = socket.create_server(("127.0.0.1", 0))
+    with silent, face.connect(servers[0].tcp) as server, server.session("colorInvert") as session:
+        moves, before = Moves(session), session.id
+        target = f"127.0.0.1:{silent.getsockname()[1]}"
+        if not listens:
+            silent.close()
+        assert server.sessions.move(before, target)
+        while not moves.count():
+            assert isinstance(session.filter(image, timeout=LIMIT), Filtered)
+        assert session.id != before
+        assert not session.counts.dropped
 
 
 def test_outcomes_keep_their_order_over_a_move(face, servers):
