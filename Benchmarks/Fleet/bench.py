@@ -30,12 +30,12 @@ import kubernetes_cluster
 import plot
 import simulation
 import swarm
-from fleet import SAMPLE_SECONDS, SERVER_PORT, Calls, Fleet, create_bridge, gauge
+from fleet import PROXY_PORT, SAMPLE_SECONDS, SERVER_PORT, SESSIONS, Calls, Fleet, create_bridge, gauge
 from reporting import table
-from sidelight_testing.contract import resume, service, session, sessions, sessions_service
+from sidelight_testing.contract import frame_filter, resume, service, session, sessions, sessions_service
 from sidelight_testing.machine import Machine
 from sidelight_testing.process import resident_bytes, wait_until
-from sidelight_testing.server import Server
+from sidelight_testing.server import Server, connect
 
 Cluster = swarm.Swarm | kubernetes_cluster.Kubernetes
 LONG = "Long drills"
@@ -45,6 +45,11 @@ AFTER_SECONDS = 4
 # The seconds without etcd, and the sessions of one caller.
 AWAY_SECONDS = 10
 QUOTA = 60
+# Sessions that are placed by `Place` and by the proxy, and groups, of which some have open sessions. The proxy
+# follows weights, `Place` is random: with so many its smallest share has a standard deviation of 4 %.
+PLACED, PROXIED, GROUPS, ROOMS = 2000, 500, 300, 40
+# The seconds after which the load of a session is known.
+SETTLED_SECONDS = 5
 # The updates of the long drill.
 UPDATES = 6
 # The load above which a server is hot.
@@ -219,6 +224,11 @@ def update(run: Run, first: int = 0) -> None:
         run.fleet.wait_until_balanced()
 
 
+def update_directly(run: Run) -> None:
+    """As `update`, of servers that name others to their sessions when they shut down."""
+    update(run)
+
+
 def drain(run: Run) -> None:
     run.fleet.servers[0].process.terminate()
     run.fleet.servers[0].process.wait(timeout=60)
@@ -365,22 +375,106 @@ def resume_other_versions(run: Run) -> None:
     run.measured["tokens refused"] = refused
 
 
+class OpenSessions:
+    """Sessions without frames, which stay open until the block ends."""
+
+    def __init__(self) -> None:
+        self._closed = threading.Event()
+        # A call without a reference is cancelled.
+        self._calls: list[grpc.Call] = []
+
+    def __enter__(self) -> "OpenSessions":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closed.set()
+
+    def open(self, channel: grpc.Channel, group: str = "") -> int:
+        """Opens a session. Returns the number of its server."""
+        call = service.FrameFilterStub(channel).Process(self._messages(), timeout=60, metadata=in_group(group))
+        self._calls.append(call)
+        return next(call).opened.limits.max_sessions - SESSIONS
+
+    def _messages(self):
+        yield session.ClientMessage(open=session.Open(label="open"))
+        self._closed.wait()
+
+
+def in_group(group: str) -> list[tuple[str, str]]:
+    return [("sidelight-group", group)] if group else []
+
+
+def place(run: Run) -> None:
+    """Opens sessions by `Place` and through the proxy while the servers have unequal loads, and adds a server."""
+    fleet = run.fleet
+    time.sleep(SETTLED_SECONDS)
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(connect(f"{node.host}:{SERVER_PORT}")) for node in fleet.nodes]
+        numbers = {f"{node.host}:{SERVER_PORT}": number for number, node in enumerate(fleet.nodes)}
+        # Call servers have connections of their own.
+        proxies = [
+            stack.enter_context(connect(f"{fleet.proxy_nodes[0].host}:{PROXY_PORT}")) for _ in fleet.call_nodes
+        ]
+
+        def placed(server: grpc.Channel, group: str = "") -> list[int]:
+            request = frame_filter.PlaceRequest(group=group)
+            return [numbers[each] for each in service.FrameFilterStub(server).Place(request, timeout=60).addresses]
+
+        def opened(channel: grpc.Channel, group: str = "") -> int:
+            """The number of the server that a session had, which is over."""
+            request = session.ClientMessage(open=session.Open(label="placed"))
+            call = service.FrameFilterStub(channel).Process(iter([request]), timeout=60, metadata=in_group(group))
+            first, *_ = call
+            return first.opened.limits.max_sessions - SESSIONS
+
+        def deviation(count: int, choose: Callable[[int], int]) -> float:
+            """How far a share of the sessions is from the server's share by the inverse of its load."""
+            counts, loads = Counter(), []
+            for number in range(count):
+                if number % (count // 20) == 0:
+                    loads.append([gauge(host, "sidelight_scheduler_load") for host in fleet.server_hosts])
+                counts[choose(number)] += 1
+            inverse = [1 / statistics.mean(each) for each in zip(*loads)]
+            print(f"loads {[round(1 / each, 3) for each in inverse]}, sessions {counts}", file=sys.stderr)
+            return max(abs(counts[number] / count / (each / sum(inverse)) - 1) for number, each in enumerate(inverse))
+
+        def groups() -> list[list[int]]:
+            """The server of each group, by `Place` of one server and by the proxy."""
+            names = [f"room {number}" for number in range(GROUPS)]
+            return [[placed(servers[0], each)[0] for each in names], [opened(proxies[0], each) for each in names]]
+
+        wait_until(lambda: {len(placed(each)) for each in servers[:3]} == {3})
+        run.measured["% from the inverse of the load"] = round(100 * max(
+            deviation(PLACED, lambda number: opened(servers[placed(servers[number % 3])[0]])),
+            deviation(PROXIED, lambda number: opened(proxies[number % 3])),
+        ), 1)
+        before = groups()
+        split = sum(
+            {placed(each, f"room {number}")[0] for each in servers[:3]} != {first}
+            for number, first in enumerate(before[0])
+        )
+        with OpenSessions() as rooms:
+            # The bound on the sessions of a server would split groups while there are few.
+            for number in range(ROOMS):
+                rooms.open(proxies[number % 3], f"other room {number}")
+            split += sum(
+                {rooms.open(each, f"room {number}") for each in proxies} != {before[1][number]}
+                for number in range(ROOMS)
+            )
+        run.measured["groups split"] = split
+        fleet.add_server()
+        fleet.wait_until_balanced()
+        wait_until(lambda: {len(placed(each)) for each in servers} == {4})
+        run.measured["x 1/4 of the groups moved to a fourth server"] = round(max(
+            sum(one != other for one, other in zip(*each)) / GROUPS * 4 for each in zip(before, groups())), 2)
+
+
 def exceed_quota(run: Run) -> None:
     """Opens twice the sessions of a caller's quota, at all servers at the same time."""
-    closed = threading.Event()
-
-    def messages():
-        yield session.ClientMessage(open=session.Open(label="quota"))
-        closed.wait()
-
-    calls = []
 
     def is_admitted(channel: grpc.Channel) -> bool:
-        call = service.FrameFilterStub(channel).Process(messages(), timeout=60)
-        # A call without a reference is cancelled.
-        calls.append(call)
         try:
-            return bool(next(call).opened)
+            return opened.open(channel) >= 0
         except grpc.RpcError as error:
             assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, error
             return False
@@ -389,7 +483,7 @@ def exceed_quota(run: Run) -> None:
         channels = [
             stack.enter_context(grpc.insecure_channel(each.addresses["tcp"])) for each in run.fleet.servers
         ]
-        stack.callback(closed.set)
+        opened = stack.enter_context(OpenSessions())
         pool = stack.enter_context(ThreadPoolExecutor(2 * QUOTA))
         run.measured[f"sessions of {QUOTA}"] = sum(pool.map(is_admitted, 2 * QUOTA // len(channels) * channels))
 
@@ -435,7 +529,7 @@ def is_updated(result: Result) -> bool:
 DRILLS = [
     Drill("nothing", "proxies", nothing, "0 frames", within(session=0)),
     Drill("rolling update", "proxies", update, UPDATED, is_updated, draws=True),
-    Drill("rolling update, direct", "servers", update, UPDATED, is_updated),
+    Drill("rolling update, direct", "servers", update_directly, UPDATED, is_updated, fleet={"rebalances": "direct"}),
     Drill("drain", "proxies", drain, "0 frames", within(session=0, moves=True)),
     Drill("drain, direct", "servers", drain, "0 frames", within(session=0, moves=True)),
     Drill("`kill -9`", "proxies", kill, KILLED, within(session=IN_FLIGHT + 2, gap=0.3, moves=True), draws=True),
@@ -445,12 +539,17 @@ DRILLS = [
     Drill("rebalancing", "proxies", rebalance, "0 frames by moves",
           lambda result: within(share=0.05)(result) and result.reasons.keys() <= {"SUPERSEDED"}
           and 0 < result.moves == result.resumed and max(result.reopen) == 0,
-          {"sessions": 6, "pipeline": HEAVY, "more": 3}, {"started": 1, "rebalances": True}, most_runs=3),
+          {"sessions": 6, "pipeline": HEAVY, "more": 3}, {"started": 1, "rebalances": "proxy"}, most_runs=3),
     Drill("scale-up under load", "proxies", scale_up, "ready in 30 s, hottest to mean 1.3 after 60 s",
           lambda result: not result.errors and result.measured["seconds until ready"] <= 30
           and result.measured["times the mean at the hottest"] <= 1.3,
           {"sessions": 24, "pipeline": HEAVY, "frame_rate": 8, "more": 12, "interval": 4},
-          {"started": 2, "rebalances": True}, most_runs=3),
+          {"started": 2, "rebalances": "proxy"}, most_runs=3),
+    Drill("placement", "servers", place, "15 % from inverse load, no group split, 1.5/N of the groups move",
+          lambda result: not result.errors and result.measured["% from the inverse of the load"] <= 15
+          and result.measured["groups split"] == 0
+          and result.measured["x 1/4 of the groups moved to a fourth server"] <= 1.5,
+          {"pipeline": HEAVY, "frame_rate": 8, "by_server": (5, 10, 15)}, {"servers": 4, "started": 3, "rebalances": "proxy"}),
     Drill("frozen", "proxies", freeze, "gap 2.5 s", within(gap=2.5, moves=True), draws=True),
     Drill("frozen, direct", "servers", freeze, "gap 3 s", within(gap=3, moves=True)),
     Drill("cut off", "proxies", cut, "gap 2.5 s", within(gap=2.5, moves=True)),
@@ -476,17 +575,22 @@ DRILLS = [
 ]
 # The drills that clusters perform, with the same limits.
 PERFORMED = {
-    "swarm": {nothing: nothing, update: swarm.update, drain: swarm.drain, kill: swarm.kill, cut: cut},
+    "swarm": {
+        nothing: nothing, update: swarm.update, drain: swarm.drain, kill: swarm.kill, cut: cut,
+        update_directly: swarm.update_directly,
+    },
     "kubernetes": {
         nothing: nothing, update: kubernetes_cluster.update, drain: kubernetes_cluster.drain,
         kill: kubernetes_cluster.kill, cut: cut, rotate: rotate, scale_up: kubernetes_cluster.scale_up,
+        update_directly: kubernetes_cluster.update_directly,
     },
 }
 LEFT_OUT = """\
-`PlacementTests` and `test_proxies.py` test placement. There are no releases yet: tokens of other versions are this
-version's tokens without their newest field, or with an unknown one. For rebalancing and scale-up, servers have a
-thread for filters, and sessions are expensive. A hot server is late for some frames, up to 5 % of which do not
-count. The mean counts sessions.
+For placement, three servers with one thread for filters have 5, 10 and 15 expensive sessions at 8 frames a second;
+`Place` and Envoy give them others. In the direct update, servers name others to their sessions (`fleet.rebalance`).
+There are no releases yet: tokens of other versions are this version's tokens without their newest field, or with an
+unknown one. For rebalancing and scale-up, servers have a thread for filters, and sessions are expensive. A hot server
+is late for some frames, up to 5 % of which do not count. The mean counts sessions.
 """
 
 
@@ -526,9 +630,11 @@ def main() -> None:
     arguments = parser.parse_args()
     runs = arguments.runs or (1 if arguments.quick or arguments.minutes else 10)
     kind = "swarm" if arguments.swarm else "kubernetes" if arguments.kubernetes else ""
+    # The direct update changes the servers' settings, and is the last.
     known = [
         replace(each, perform=PERFORMED[kind][each.perform], draws=False)
-        for each in DRILLS if each.perform in PERFORMED[kind]
+        for each in sorted(DRILLS, key=lambda each: each.perform is update_directly)
+        if each.perform in PERFORMED[kind]
     ] if kind else long_drills(arguments.minutes) if arguments.minutes else DRILLS
     drills = [
         each for each in known if not arguments.only or any(name in each.name for name in arguments.only)

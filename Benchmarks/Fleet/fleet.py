@@ -26,6 +26,8 @@ from sidelight_testing.server import Server
 NETWORK = "10.77.0"
 SERVER_PORT, PROXY_PORT, ADMIN_PORT = 50051, 50050, 9464
 CALL_SERVERS = 3
+# The limit on sessions of the first server; others have the next numbers.
+SESSIONS = 1024
 CALL_SERVER = Path(__file__).with_name("call_server.py")
 CLIENT = REPOSITORY / "clients/python/src"
 # The seconds between two looks at a server's counts.
@@ -105,12 +107,12 @@ class Fleet:
 
     - `shares_state`: Whether they share overrides and quotas through an etcd.
     - `started`: The servers that run at first.
-    - `rebalances`: Whether a hot server moves sessions to others. Servers then have one thread for filters.
+    - `rebalances`: `--rebalance` of servers that know each other. They have one thread for filters.
     """
 
     def __init__(
         self, keys: Path, proxies: int = 1, servers: int = 3, shares_state: bool = False,
-        sessions_per_caller: int = 1024, started: int | None = None, rebalances: bool = False,
+        sessions_per_caller: int = 1024, started: int | None = None, rebalances: str = "",
     ) -> None:
         self.keys = keys
         self._started = started
@@ -182,12 +184,13 @@ class Fleet:
         node = self.nodes[index]
         options = ["--fleet-etcd", f"http://{self.etcd.address}"] if self.etcd else []
         if self._rebalances:
-            options += ["--rebalance", "proxy", "--compute-threads", "1"]
+            options += ["--rebalance", self._rebalances, "--compute-threads", "1"]
             for each in self.nodes:
                 options += ["--peers", f"{each.host}:{SERVER_PORT}"]
         return self._processes.enter_context(Server(
             "--admin", f"{node.host}:{ADMIN_PORT}", "--resume-keys-file", self.keys, *options,
-            "--max-sessions", "1024", "--max-sessions-per-caller", str(self._sessions_per_caller),
+            # Tells clients behind a proxy which server they have.
+            "--max-sessions", str(SESSIONS + index), "--max-sessions-per-caller", str(self._sessions_per_caller),
             "--max-load", "0",
             within=node.command, host=node.host, port=SERVER_PORT,
         ))
@@ -231,16 +234,20 @@ class Calls:
     def __init__(
         self, fleet: Fleet, via: str, sessions: int = 30, frame_rate: float = 15,
         size: tuple[int, int] = (320, 180), pipeline: str = "colorInvert", fallback: str = "drop",
-        picture: Path | None = None, more: int = 0, interval: float = 0,
+        picture: Path | None = None, more: int = 0, interval: float = 0, by_server: tuple[int, ...] = (),
     ) -> None:
         """- `picture`: A JPEG file that every frame is, as results then are; default: a raw picture.
         - `more`: Sessions that each `open_more` opens, `interval` seconds apart.
+        - `by_server`: The sessions that each call server has at one server, in order, instead of `sessions`
+          in all.
         """
         port = {"servers": SERVER_PORT, "proxies": PROXY_PORT}[via]
+        hosts = [fleet.nodes[index].host if by_server else via for index in range(CALL_SERVERS)]
+        counts = by_server or [sessions // CALL_SERVERS] * CALL_SERVERS
         self._programs = [
             Program(*node.command, "env", f"PYTHONPATH={CLIENT}", sys.executable, CALL_SERVER, json.dumps({
-                "name": f"call{index}", "address": f"{via}:{port}", "pipeline": pipeline,
-                "sessions": sessions // CALL_SERVERS, "frame_rate": frame_rate, "size": size,
+                "name": f"call{index}", "address": f"{hosts[index]}:{port}", "pipeline": pipeline,
+                "sessions": counts[index], "frame_rate": frame_rate, "size": size,
                 "fallback": fallback, "picture": picture and str(picture),
                 "more": more // CALL_SERVERS, "interval": interval * CALL_SERVERS,
             }))

@@ -19,6 +19,7 @@ import re
 import shutil
 import socket
 import ssl
+import statistics
 import struct
 import subprocess
 import sys
@@ -34,7 +35,7 @@ from typing import Self
 
 import yaml
 
-from fleet import NETWORK, Fleet, Node, command, gauge
+from fleet import NETWORK, SERVER_PORT, Fleet, Node, command, gauge
 from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.etcd import Etcd
 from sidelight_testing.process import wait_until
@@ -390,8 +391,9 @@ class Kubernetes:
         return f"""The machines run kubelets of Kubernetes {self.version}, built from Debian's source, with
 containerd; the objects are those of `deploy/kubernetes/sidelight.yaml` with older versions ({replaced}), {MACHINES} replicas,
 one compute thread, requests of 0.9 cores and no limits of resources, higher limits on sessions, an autoscaler
-that follows the momentary load with a target of 0.1, and the image of `make packages`. An update
-is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the container. Resume keys are rotated by
+that follows the momentary load, and the image of `make packages`. An update
+is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the container. For the direct update, servers
+name others to their sessions (`fleet.rebalance`). Resume keys are rotated by
 `kubectl apply` of the secret, and an annotation of the pods, at which kubelets look sooner."""
 
     def fleet(self, proxies: int) -> "KubernetesFleet":
@@ -548,15 +550,31 @@ def update(run) -> None:
     run.fleet.wait_until_balanced()
 
 
+def update_directly(run) -> None:
+    """As `update`, of servers that name others to their sessions when they shut down."""
+    kubernetes: Kubernetes = run.fleet.kubernetes
+    kubernetes.kubectl(
+        "set", "env", f"deployment/{NAME}", "SIDELIGHT_FLEET_REBALANCE=direct",
+        f"SIDELIGHT_FLEET_PEERS=servers:{SERVER_PORT}")
+    kubernetes.kubectl("rollout", "status", f"deployment/{NAME}", "--timeout", "120s")
+    # The sessions of the pods with other settings have moved.
+    wait_until(lambda: sum(gauge(each, "sidelight_sessions") for each in run.fleet.server_hosts) == 30)
+    run.began = time.monotonic()
+    update(run)
+
+
 def scale_up(run) -> None:
-    """Lets the autoscaler add a pod to two, and opens more sessions. A pod's load is .17."""
+    """Opens sessions at two pods until the autoscaler adds one, and more, which balance the load."""
     fleet: KubernetesFleet = run.fleet
     fleet.kubernetes.kubectl("scale", f"deployment/{NAME}", "--replicas", "2")
     wait_until(lambda: len(fleet.server_hosts) == 2)
     # The removed pod's sessions have moved.
     wait_until(lambda: sum(gauge(each, "sidelight_sessions") for each in fleet.server_hosts) == 24)
+    # The autoscaler ignores a tenth more: it acts when there are three sessions more.
+    target = statistics.mean(gauge(each, "sidelight_scheduler_load") for each in fleet.server_hosts)
     run.began = time.monotonic()
-    with fleet.kubernetes.autoscaler("100m"):
+    run.calls.open_more()
+    with fleet.kubernetes.autoscaler(f"{target * 1000:.0f}m"):
         wait_until(lambda: len(fleet.server_hosts) == MACHINES, fleet.kubernetes.log)
         run.measured["seconds until ready"] = round(time.monotonic() - run.began, 1)
         run.calls.open_more()

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from pathlib import Path
 from typing import Self
@@ -151,7 +152,7 @@ class Swarm:
         return f"""The machines are managers of a Swarm (Docker {self.version}). They run the image of
 `make packages` as a global service in their networks, read-only and without capabilities. An update is
 `docker service update` with another image, a drain `docker node update --availability drain`, a kill
-`docker kill`. Direct clients do not know which servers are new: a session may move once for each server."""
+`docker kill`. For the direct update, servers name others to their sessions (`fleet.rebalance`)."""
 
     def fleet(self, proxies: int) -> "SwarmFleet":
         return SwarmFleet(self, proxies)
@@ -202,6 +203,16 @@ def update(run) -> None:
     # Returns when the new tasks have been stable for 5 s.
     swarm.manage("service", "update", "--quiet", "--no-resolve-image", "--image", image, SERVICE)
     run.fleet.wait_until_balanced()
+
+
+def update_directly(run) -> None:
+    """As `update`, of servers that name others to their sessions when they shut down."""
+    peers = ",".join(f"{host}:{SERVER_PORT}" for host in run.fleet.server_hosts)
+    run.fleet.swarm.manage(
+        "service", "update", "--quiet", "--no-resolve-image", "--env-add", "SIDELIGHT_FLEET_REBALANCE=direct",
+        "--env-add", f"SIDELIGHT_FLEET_PEERS={peers}", SERVICE)
+    run.began = time.monotonic()
+    update(run)
 
 
 def drain(run) -> None:
