@@ -256,8 +256,8 @@ receives and decodes it.
 
 A view that moves over a photograph is sent as fast as the session's credits permit: decoded, filtered
 by `sepiaTone, vignette(intensity: 1)`, and encoded again. Times are processor time for a frame: of the
-server's process, and of the same libraries with the same settings in programs of their own, as many
-at once as there are processors. *Lost by transcoding* is what a session without filters takes from the
+server's process, and of the same libraries with the same settings and pictures in programs of their own,
+as many at once as there are processors. *Lost by transcoding* is what a session without filters takes from the
 PSNR of the luma, at the same bit rate. Memory is the growth of the server for one more session.
 """,
     "outputs": """## Several outputs
