@@ -18,8 +18,7 @@ import SidelightKernels
 ///    places have kept their content since the last detection, and move only with the camera, or
 ///    optical flow follows the face and looks do not miss it: then they are covered where they are.
 ///    So are candidates that optical flow follows, growing while unsure: a single search has found
-///    them, without a look that confirmed them; and confirmed faces that soon turned out to be
-///    objects (`MistakenFaces`), which cannot be lost.
+///    them, without a look that confirmed them.
 /// 7. Otherwise every face, confirmed or candidate, is covered by an ellipse, and content that
 ///    changed since the last searches at every angle by rectangles (``UnsearchedContent``). Too
 ///    many of them, or an unsearched part of ``unseenLimit`` of the picture, cover the whole frame.
@@ -99,7 +98,6 @@ package struct FacePrivacy: Sendable {
   package var configuration: Configuration
   private var unknown: Unknown?
   private var held = HeldFaces()
-  private var mistaken = MistakenFaces()
   private var confirmed: [TrackedFace] = []
   /// The growth of unsure faces, by their tracks.
   private var growth: [Int: Double] = [:]
@@ -141,12 +139,10 @@ package struct FacePrivacy: Sendable {
     self.releaseFoundFaces(report)
     self.releaseEmptyPlaces(report)
     self.learnUnknown(report)
-    self.confirmed = self.judge(report, in: picture)
+    self.confirmed = report.faces
 
     let known = report.faces + report.candidates
-    let unsure = known.filter {
-      self.isUnsure($0) && !self.mistaken.contains($0) && !self.isUnchanged($0)
-    }
+    let unsure = known.filter { self.isUnsure($0) && !self.isUnchanged($0) }
     self.growth = self.growth.filter { entry in unsure.contains { $0.track == entry.key } }
     for face in unsure { self.growth[face.track, default: 1] *= Self.heldGrowth }
 
@@ -224,25 +220,10 @@ package struct FacePrivacy: Sendable {
     if self.held.limit(to: Self.heldLimit) { self.forget(.searching, at: report.frame) }
   }
 
-  /// Returns the faces that are not mistaken. Without any, the mistaken ones were no evidence for
-  /// ending the state in which all content is unknown.
-  private mutating func judge(_ report: FaceReport, in picture: LumaPicture) -> [TrackedFace] {
-    var mistaken = self.mistaken
-    let isNew = mistaken.judge(report, in: picture) { face in
-      self.content.isUnchanged(
-        self.ellipse(face, growth: 1), since: face.lastDetection, mayMove: false)
-    }
-    self.mistaken = mistaken
-    let faces = report.faces.filter { !mistaken.contains($0) }
-    if isNew, faces.isEmpty, self.held.count == 0 { self.forget(.searching, at: report.frame) }
-    return faces
-  }
-
   /// Ends holding the places of faces that were found and verified.
   private mutating func releaseFoundFaces(_ report: FaceReport) {
-    for face in report.faces
-    where !self.confirmed.contains(where: face.isSame(as:)) && !self.mistaken.contains(face) {
-      if self.held.find(face, ellipse: self.cover(of:growth:)) { self.mistaken.trust(face) }
+    for face in report.faces where !self.confirmed.contains(where: face.isSame(as:)) {
+      self.held.find(face, ellipse: self.cover(of:growth:))
     }
     self.held.releaseFound(report)
   }

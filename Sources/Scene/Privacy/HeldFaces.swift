@@ -61,8 +61,7 @@ struct HeldFaces: Sendable {
   /// lead: it is the held face of its track, or the nearest one with a place that contains it.
   ///
   /// - Parameter ellipse: Returns the cover of a place with a growth.
-  /// - Returns: Whether it is a held face.
-  mutating func find(_ face: TrackedFace, ellipse: (Place, Double) -> CoveredRegion) -> Bool {
+  mutating func find(_ face: TrackedFace, ellipse: (Place, Double) -> CoveredRegion) {
     let center = face.rawBox.center
     let open = self.faces.indices.filter { self.faces[$0].successor == nil }
     let same = open.first { index in
@@ -78,11 +77,8 @@ struct HeldFaces: Sendable {
         .map { ($0.center - center).length }
       return distances.min().map { (index, $0) }
     }
-    guard let index = same ?? near.min(by: { $0.distance < $1.distance })?.index else {
-      return false
-    }
+    guard let index = same ?? near.min(by: { $0.distance < $1.distance })?.index else { return }
     self.faces[index].successor = face
-    return true
   }
 
   /// Ends holding faces that were found again and are verified.

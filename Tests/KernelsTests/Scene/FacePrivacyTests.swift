@@ -29,24 +29,24 @@ import Testing
       change(&report)
       defer { self.frame += 1 }
       return self.privacy.coverage(
-        of: SimulatedScene.time(self.frame),
-        picture: self.hidesFaces ? self.picture : Self.shown(report, on: self.picture),
-        faces: report)
+        of: SimulatedScene.time(self.frame), picture: self.shown(report), faces: report)
     }
 
-    /// A picture with a bright square per face.
-    static func shown(_ report: FaceReport, on picture: LumaPicture) -> LumaPicture {
-      var samples = picture.samples
+    /// The picture, with a bright square per face.
+    private func shown(_ report: FaceReport) -> LumaPicture {
+      guard !self.hidesFaces else { return self.picture }
+      var samples = self.picture.samples
       for face in report.faces + report.candidates where face.rawBox.center.x.isFinite {
         let (x, y) = (Int(face.rawBox.center.x), Int(face.rawBox.center.y))
-        for row in max(y - 8, 0) ..< min(y + 8, picture.height) {
-          for column in max(x - 8, 0) ..< min(x + 8, picture.width) {
-            let index = row * picture.width + column
+        for row in max(y - 8, 0) ..< min(y + 8, self.picture.height) {
+          for column in max(x - 8, 0) ..< min(x + 8, self.picture.width) {
+            let index = row * self.picture.width + column
             samples[index] = UInt8(min(255, Int(samples[index]) + 60))
           }
         }
       }
-      return LumaPicture(width: picture.width, height: picture.height, samples: samples)
+      return LumaPicture(
+        width: self.picture.width, height: self.picture.height, samples: samples)
     }
 
     /// A face that was detected in this frame.
@@ -261,79 +261,6 @@ import Testing
     }
     let needsSearch = driver.privacy.needsSearch
     #expect(needsSearch)
-  }
-
-  /// What the finder took for a face shows the same, and searches miss it from then on. Every other
-  /// row is a reason for which it may be a face.
-  @Test(arguments: [
-    "mistaken", "detected often", "detected late", "looks different", "moves", "cut by the edge",
-    "lost by flow", "few looks", "an angle not searched", "found after a loss", "changes light",
-  ])
-  func `a face that searches soon miss while it looks the same cannot be lost`(
-    _ row: String
-  ) throws {
-    var driver = Driver()
-    driver.know()
-    if row == "found after a loss" {
-      for _ in 0 ..< 3 { _ = driver.step([driver.face(), driver.face(2, x: 130)]) }
-      #expect(driver.step([driver.face()]) == .whole(.faceLost))
-    }
-    let first = driver.frame
-    func face(_ step: Int) -> TrackedFace {
-      driver.face(
-        3, x: (row == "cut by the edge" ? 155 : 130) + (row == "moves" ? 4 * Double(step) : 0),
-        first: first, age: step, missedLooks: min(step, row == "few looks" ? 3 : 4),
-        isFollowed: row != "lost by flow" || step < 2)
-    }
-    if row == "detected often" {
-      for _ in 0 ..< 2 { _ = driver.step([driver.face(), face(0)]) }
-    }
-    for step in (row == "detected late" ? 1 : 0) ..< 6 {
-      if step == 3, row == "looks different" || row == "changes light" {
-        driver.picture = `Unsearched content`.picture(
-          square: row == "looks different" ? (110, 30, 24) : nil,
-          shift: row == "changes light" ? 20 : 0)
-      }
-      _ = driver.step([driver.face(), face(step)]) { [picture = driver.picture] report in
-        if row == "an angle not searched" { report.search.completed.removeLast() }
-        // Optical flow explains every change.
-        let cells = PictureCells(width: picture.width, height: picture.height)
-        report.motion = ContentMotion(
-          from: report.frame.index - 1,
-          offsets: (0 ..< cells.count).map { cell in
-            row == "moves" && cells.center(cell).x > 100 ? SIMD2(-4, 0) : .zero
-          }, levels: cells.means(of: Driver.shown(report, on: picture)))
-      }
-    }
-    let isMistaken = row == "mistaken" || row == "changes light"
-    let coverage = driver.step([driver.face()])
-    #expect(
-      isMistaken
-        ? try Self.regions(coverage).map(\.center.x) == [80] : coverage == .whole(.faceLost))
-  }
-
-  @Test func `a mistaken face that is detected again is a face`() throws {
-    var driver = Driver()
-    driver.know()
-    let first = driver.frame
-    func step(_ age: Int) -> FaceCoverage {
-      driver.step([
-        driver.face(), driver.face(2, x: 130, first: first, age: age, missedLooks: min(age, 5)),
-      ])
-    }
-    for age in [0, 1, 2, 3, 4, 5] { #expect(try Self.regions(step(age)).count == 2) }
-    // The mistaken one is covered as long as the tracker follows it.
-    _ = step(0)
-    #expect(driver.step([driver.face()]) == .whole(.faceLost))
-  }
-
-  @Test func `a mistaken face is no evidence that faces were found`() {
-    var driver = Driver()
-    func step(_ age: Int) -> FaceCoverage { driver.step([driver.face(age: age, missedLooks: age)]) }
-    #expect([0, 1, 2, 3].allSatisfy { !step($0).isWhole })
-    #expect(step(4) == .whole(.searching))
-    #expect(driver.step([]) == .whole(.searching))
-    #expect(!driver.step([driver.face(2, first: driver.frame)]).isWhole)
   }
 
   @Test func `the place of a lost face moves with the camera`() throws {

@@ -65,8 +65,7 @@ import Testing
       for row in Int(y - reach) ..< Int(y + reach) where (0 ..< Self.height).contains(row) {
         for column in Int(x - reach) ..< Int(x + reach)
         where (0 ..< Self.width).contains(column) {
-          let index = row * Self.width + column
-          samples[index] = UInt8(min(255, Int(samples[index]) + 100))
+          samples[row * Self.width + column] += 100
         }
       }
     }
@@ -201,24 +200,6 @@ import Testing
     }
     let figures = Self.run(Self.secondPerson, frames: 30 ..< 180, cover: known)
     #expect(figures.exposed > 3, "\(figures)")
-  }
-
-  @Test(arguments: [0, 2, 5])
-  func `a part of the room that was mistaken for a face does not cover the frame`(_ latency: Int) {
-    for seed in UInt64(1) ... 2 {
-      // The finder finds it for a moment. Later the person sways before it.
-      let faces = { (frame: Int) -> [Face?] in
-        let turn = Double(max(0, frame - 100)) / 12
-        let way = 30 - 30 * `Tracking accuracy`.sine(turn + .pi / 2)
-        return [
-          Face(box: Self.box(36 + way, 50, 30)),
-          Face(box: Self.box(120, 45, 36), isVisible: false, isDetectable: 34 ..< 42 ~= frame),
-        ]
-      }
-      let figures = Self.run(faces, frames: 0 ..< 220, seed: seed, latency: latency)
-      #expect(figures.exposed == 0, "\(figures)")
-      #expect(figures.whole < 40, "\(figures)")
-    }
   }
 
   @Test func `an empty room is shown after the release, and a person who enters it is covered`() {
