@@ -1,5 +1,3 @@
-import Foundation
-
 /// The configuration of tracing: the collector, the sampling and the batches.
 public struct OTLPConfiguration: Sendable, Hashable {
   /// The address of the collector.
@@ -166,8 +164,9 @@ private struct EnvironmentReader {
     var pairs: [(String, String)] = []
     for member in text.split(separator: ",") {
       let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        .map { $0.trimmingCharacters(in: .whitespacesAndNewlines).removingPercentEncoding }
-      guard parts.count == 2, let key = parts[0], !key.isEmpty, let value = parts[1] else {
+      guard parts.count == 2, let key = parts[0].trimmed.percentDecoded, !key.isEmpty,
+        let value = parts[1].trimmed.percentDecoded
+      else {
         // The value may be a secret, so the warning contains only the name.
         self.warn("\(name) is not a list such as key=value,key=value and is ignored")
         return []
@@ -201,6 +200,31 @@ private struct EnvironmentReader {
   }
 }
 
+extension Substring {
+  fileprivate var trimmed: Substring {
+    var rest = self.drop(while: \.isWhitespace)
+    while rest.last?.isWhitespace == true { rest.removeLast() }
+    return rest
+  }
+
+  /// The text with `%41` as `A`. `nil` if an escape is invalid or the result is not UTF-8.
+  fileprivate var percentDecoded: String? {
+    var bytes: [UInt8] = []
+    var rest = self.utf8
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst(), let low = rest.popFirst(),
+        let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(value)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}
+
 /// The address of a collector for OTLP over gRPC.
 public struct OTLPEndpoint: Sendable, Hashable, CustomStringConvertible {
   /// The target of the connection.
@@ -230,21 +254,24 @@ public struct OTLPEndpoint: Sendable, Hashable, CustomStringConvertible {
   ///   - isInsecure: Whether an endpoint without a scheme is connected to without TLS.
   /// - Returns: `nil` if the text doesn't have one of these forms.
   public init?(_ text: String, isInsecure: Bool = false) {
-    if text.hasPrefix("unix:") {
-      let path = String(text.dropFirst(5))
+    if let path = text.dropping(prefix: "unix:") {
       guard !path.isEmpty else { return nil }
-      self.init(target: .unix(path: path), isSecure: false)
+      self.init(target: .unix(path: String(path)), isSecure: false)
       return
     }
-    let url = text.contains("://") ? text : "\(isInsecure ? "http" : "https")://\(text)"
-    guard let parts = URLComponents(string: url, encodingInvalidCharacters: false),
-      let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme),
-      let host = parts.host, !host.isEmpty, parts.user == nil,
-      (1 ... 65535).contains(parts.port ?? 4317)
-    else { return nil }
-    self.init(
-      target: .tcp(host: host.trimmingCharacters(in: ["[", "]"]), port: parts.port ?? 4317),
-      isSecure: scheme == "https")
+    let lowercased = text.lowercased()
+    let (rest, isSecure): (Substring, Bool)
+    if lowercased.hasPrefix("http://") {
+      (rest, isSecure) = (text.dropFirst(7), false)
+    } else if lowercased.hasPrefix("https://") {
+      (rest, isSecure) = (text.dropFirst(8), true)
+    } else if !text.contains("://") {
+      (rest, isSecure) = (text[...], !isInsecure)
+    } else {
+      return nil
+    }
+    guard let target = Self.target(rest.prefix { $0 != "/" && $0 != "?" }) else { return nil }
+    self.init(target: target, isSecure: isSecure)
   }
 
   /// The endpoint as a URL.
@@ -254,5 +281,30 @@ public struct OTLPEndpoint: Sendable, Hashable, CustomStringConvertible {
     case .tcp(let host, let port):
       "\(self.isSecure ? "https" : "http")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
+  }
+
+  private static func target(_ authority: Substring) -> Target? {
+    var host = authority
+    var port: Substring?
+    if authority.first == "[" {
+      guard let end = authority.firstIndex(of: "]") else { return nil }
+      host = authority[authority.index(after: authority.startIndex) ..< end]
+      let rest = authority[authority.index(after: end)...]
+      guard rest.isEmpty || rest.first == ":" else { return nil }
+      port = rest.isEmpty ? nil : rest.dropFirst()
+    } else if let colon = authority.firstIndex(of: ":") {
+      host = authority[..<colon]
+      port = authority[authority.index(after: colon)...]
+    }
+    guard !host.isEmpty, !host.contains(where: { $0.isWhitespace || $0 == "@" }) else { return nil }
+    guard let port else { return .tcp(host: String(host), port: 4317) }
+    guard let number = Int(port), (1 ... 65535).contains(number) else { return nil }
+    return .tcp(host: String(host), port: number)
+  }
+}
+
+extension String {
+  fileprivate func dropping(prefix: String) -> Substring? {
+    self.hasPrefix(prefix) ? self.dropFirst(prefix.count) : nil
   }
 }
