@@ -108,24 +108,28 @@ public struct ServeConfiguration: Sendable {
     return identity
   }
 
-  /// The limit of connections. An address has a quarter of it, and at least the default.
+  /// Returns an address's share of a limit: a quarter, at least the default, and at most a half.
+  private static func share(of limit: Int, default: Int) -> Int {
+    min(max(limit / 4, `default`), max(1, limit / 2))
+  }
+
+  /// The limit of connections, of which an address has a share.
   var maxConnections: Int {
     get { self.base.guards.maxConnections }
     set {
       self.base.guards.maxConnections = newValue
       self.base.guards.maxConnectionsPerAddress =
-        max(newValue / 4, GuardConfiguration().maxConnectionsPerAddress)
+        Self.share(of: newValue, default: GuardConfiguration().maxConnectionsPerAddress)
     }
   }
 
-  /// The limit of incompletely received bytes. An address has a quarter of it, and at least the
-  /// default.
+  /// The limit of incompletely received bytes, of which an address has a share.
   var maxUnfinishedBytes: Int {
     get { self.base.guards.maxUnfinishedBytes }
     set {
       self.base.guards.maxUnfinishedBytes = newValue
       self.base.guards.maxUnfinishedBytesPerAddress =
-        max(newValue / 4, GuardConfiguration().maxUnfinishedBytesPerAddress)
+        Self.share(of: newValue, default: GuardConfiguration().maxUnfinishedBytesPerAddress)
     }
   }
 

@@ -47,12 +47,22 @@ import Testing
     }
   }
 
-  @Test func `an address has a quarter of the limits of all, and at least the default`() throws {
-    let flags = ["--guards-max-connections=4000", "--guards-max-unfinished-bytes=1GiB"]
-    let guards = try Settings(commandLine: CommandLineSource(flags)).configuration.server.guards
-    #expect((guards.maxConnections, guards.maxConnectionsPerAddress) == (4000, 1000))
-    #expect(guards.maxUnfinishedBytes == 1 << 30)
-    #expect(guards.maxUnfinishedBytesPerAddress == 512 << 20)
+  @Test func `an address has a quarter of the limits of all, at least the default`() throws {
+    let guards = { (connections: Int, bytes: String) in
+      try Settings(
+        commandLine: CommandLineSource([
+          "--guards-max-connections=\(connections)", "--guards-max-unfinished-bytes=\(bytes)",
+        ])
+      ).configuration.server.guards
+    }
+    let large = try guards(4000, "1GiB")
+    #expect((large.maxConnections, large.maxConnectionsPerAddress) == (4000, 1000))
+    #expect(large.maxUnfinishedBytes == 1 << 30)
+    #expect(large.maxUnfinishedBytesPerAddress == 512 << 20)
+    // But not more than a half.
+    let small = try guards(400, "256MiB")
+    #expect(small.maxConnectionsPerAddress == 200)
+    #expect(small.maxUnfinishedBytesPerAddress == 128 << 20)
   }
 
   /// The library validates a transport too, for programs that embed it. The table must not accept

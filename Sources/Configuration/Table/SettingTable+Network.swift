@@ -95,8 +95,8 @@ extension SettingTable {
         "guards.max-connections", \.maxConnections,
         Format.count(1 ... 1_000_000, of: "connections"), change: .onReload,
         """
-        Maximum number of concurrent connections; a quarter of it, at least 512, per address. All \
-        clients of a Unix socket or proxy count as one address.
+        Maximum number of concurrent connections; per address a quarter of it, at least 512 and at \
+        most a half. All clients of a Unix socket or proxy count as one address.
         """),
       Setting(
         "guards.preface-timeout", \.base.guards.prefaceTimeout, Self.timeout, change: .onReload,
@@ -118,8 +118,8 @@ extension SettingTable {
         "guards.max-unfinished-bytes", \.maxUnfinishedBytes, Format.size(1 << 20 ... 1 << 40),
         change: .onReload,
         """
-        Maximum size of all incompletely received messages; a quarter of it, at least 512 MiB, per \
-        address.
+        Maximum size of all incompletely received messages; per address a quarter of it, at least \
+        512 MiB and at most a half.
         """),
     ])
 

@@ -18,7 +18,8 @@ extension FrameScheduler {
   /// Uses earliest eligible virtual deadline first (Stoica, Abdel-Wahab, 1995) with the frames'
   /// deadlines: among the waiting sessions that have not had more service than the mean, the frame
   /// with the earliest deadline is next. A session with a high demand gets the remaining time of
-  /// the others, and deadlines count only within a session's share.
+  /// the others, and deadlines count only within a session's share. The encoding of a frame that was
+  /// filtered in its turn goes first.
   ///
   /// A long turn pauses for waiting frames that are expected to take at most a quarter of its time
   /// and whose sessions have had no more service. Frames of similar cost never interrupt one

@@ -76,8 +76,9 @@ struct SessionWriter {
         let lateness = (error as? VideoWriter.Late)?.lateness
         if self.output == nil {
           finished.payload.span.end(dropped: drop)
-          if lateness != nil { self.session.quality.recordLostAtOutput() }
+          if lateness != nil { self.session.quality.recordLost() }
         }
+        if lateness != nil { self.session.handle.logger.log(drop, sequence: finished.sequence) }
         let run = self.outcomes.withdraw(finished, as: drop, lateness: lateness ?? .zero)
         return try await writer.write(self.message(of: run))
       }

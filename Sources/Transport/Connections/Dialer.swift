@@ -181,11 +181,16 @@ extension Address {
     return []
   }
 
-  /// Returns the IP addresses of this machine, with the ports that a server listens on.
+  /// Returns the addresses at which a server of this machine is reached. One that listens on all
+  /// interfaces has the addresses of all.
   package static func ofThisMachine(listening addresses: [Address]) -> Set<Address> {
-    let devices = (try? System.enumerateDevices()) ?? []
-    return devices.compactMap(\.address?.ipAddress).reduce(into: []) { result, host in
-      for case .tcp(_, let port) in addresses { result.insert(.tcp(host: host, port: port)) }
+    let hosts = ((try? System.enumerateDevices()) ?? []).compactMap(\.address?.ipAddress)
+    return addresses.reduce(into: []) { result, address in
+      guard case .tcp("0.0.0.0" | "::", let port) = address else {
+        result.insert(address)
+        return
+      }
+      for host in hosts { result.insert(.tcp(host: host, port: port)) }
     }
   }
 }

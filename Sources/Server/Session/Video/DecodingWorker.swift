@@ -75,7 +75,7 @@ struct DecodingWorker: ~Copyable {
     if let late = self.drop(forLateness: frame, header) {
       return self.resolver.drop(frame, late)
     }
-    if self.session.isDispensable(frame, header) { return self.skip(frame) }
+    if let reason = self.session.reasonToSkip(frame, header) { return self.skip(frame, reason) }
     do throws(GoogleRPCStatus) {
       try self.reserveMemory(for: picture)
     } catch {
@@ -103,10 +103,14 @@ struct DecodingWorker: ~Copyable {
     }
   }
 
+  /// A frame was not decoded.
+  private struct Skipped: Error {
+    var reason: DropReason
+  }
+
   /// Drops a frame on which no other depends, undecoded.
-  private mutating func skip(_ frame: IncomingFrame) {
+  private mutating func skip(_ frame: IncomingFrame, _ reason: DropReason) {
     self.tracker.recordSkipped(frame.message.sequence)
-    let reason = self.session.mailbox.hasRoom ? DropReason.lateInPipeline : .superseded
     self.resolver.drop(frame, Drop(reason: reason, stage: .mailbox))
   }
 
@@ -134,8 +138,7 @@ struct DecodingWorker: ~Copyable {
 
   /// Decodes a frame on a compute thread.
   ///
-  /// - Returns: `nil` if the task was cancelled, or if the frame was dropped, because it is
-  ///   disposable and a newer one waited when its turn came.
+  /// - Returns: `nil` if the task was cancelled, or if the frame was dropped when its turn came.
   private mutating func decode(
     _ frame: IncomingFrame, _ picture: EncodedPicture
   ) async throws(PictureCodec.Unreadable) -> Frame? {
@@ -144,7 +147,7 @@ struct DecodingWorker: ~Copyable {
     let (session, cost, clock) = (self.session, self.cost, self.clock)
     let number = self.session.handle.number
     engine.processing.scheduler.recordArrival(work: cost.expected ?? .zero, session: number)
-    let result: Result<Frame, CodecError>?
+    let result: Result<Frame, CodecError>
     do {
       let decoder = try self.decoder(for: codec)
       // Half of the budget is for filtering and encoding: if all work were done at its deadline,
@@ -153,8 +156,8 @@ struct DecodingWorker: ~Copyable {
       result = try await engine.processing.scheduler.withTurn(
         session: number, deadline: frame.received + budget / 2, cost: cost.work,
         waitsOnComputeThread: true
-      ) { _, _ -> Result<Frame, CodecError>? in
-        guard !session.isDispensable(frame, picture.header) else { return nil }
+      ) { _, _ in
+        if let reason = session.reasonToSkip(frame, picture.header) { throw Skipped(reason: reason) }
         let start = clock.now()
         defer { cost.record(clock.now() - start) }
         return try await frame.span.passObserver.pass(.decode(codec)) {
@@ -163,6 +166,9 @@ struct DecodingWorker: ~Copyable {
           }
         }
       }
+    } catch let skipped as Skipped {
+      self.skip(frame, skipped.reason)
+      return nil
     } catch let error as CodecError {
       result = .failure(error)
     } catch {
@@ -170,9 +176,6 @@ struct DecodingWorker: ~Copyable {
       return nil
     }
     switch result {
-    case nil:
-      self.skip(frame)
-      return nil
     case .success(let decoded):
       let decoded = codec == .vp8 ? decoded.colored(picture.header.color) : decoded
       // The pipeline was compiled for the header's form. The decoder knows the parameter sets of
@@ -245,15 +248,22 @@ struct DecodingWorker: ~Copyable {
 }
 
 extension Session {
-  /// Returns whether decoding a frame is of no use: no other frame depends on it, and it would
-  /// displace a waiting frame, which costs no decoding anymore, or be late when it is encoded.
-  fileprivate func isDispensable(_ frame: IncomingFrame, _ header: VideoHeader) -> Bool {
+  /// Returns why decoding a frame on which no other depends is of no use, if it is not: the picture
+  /// would displace a decoded one, or be late when it is encoded.
+  fileprivate func reasonToSkip(_ frame: IncomingFrame, _ header: VideoHeader) -> DropReason? {
     guard header.isDisposable, !frame.message.mustProcess, self.options.dropPolicy == .newestWins
-    else { return false }
-    guard self.mailbox.hasRoom else { return true }
-    guard let deadline = frame.deadline, let compiled = frame.compiledPipeline else { return false }
+    else { return nil }
+    guard self.mailbox.hasRoom else { return .superseded }
+    guard let deadline = frame.deadline, let full = frame.compiledPipeline else { return nil }
+    let compiled = self.quality.isReduced ? full.cheaperVariant ?? full : full
+    let now = self.engine.clock.now()
     let rest = (compiled.cost.expected ?? .zero) + self.output.expectedEncoding(of: compiled)
-    return self.engine.clock.now() + rest > deadline
+    guard now + rest > deadline else { return nil }
+    if now <= deadline {
+      compiled.cost.recordRefusal()
+      self.output.encodingCost.recordRefusal()
+    }
+    return .lateInPipeline
   }
 }
 

@@ -85,8 +85,8 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
 
   /// Returns the message of a finished frame, encoded.
   ///
-  /// - Throws: ``Overridden``; ``Late``; `CodecError`; `CancellationError`; the error of a message that cannot
-  ///   be built.
+  /// - Throws: ``Overridden``; ``Late``; `CodecError`; `CancellationError`; the error of a message
+  ///   that cannot be built.
   func picture(
     _ picture: UnencodedPicture, of finished: FinishedFrame<OutgoingFrame>,
     _ outcome: Sidelight_V1_FilteredFrame
