@@ -186,7 +186,7 @@ extension Address {
   package static func ofThisMachine(listening addresses: [Address]) -> Set<Address> {
     let hosts = ((try? System.enumerateDevices()) ?? []).compactMap(\.address?.ipAddress)
     return addresses.reduce(into: []) { result, address in
-      guard case .tcp("0.0.0.0" | "::", let port) = address else {
+      guard case .tcp(let own, let port) = address, ["0.0.0.0", "::"].contains(own) else {
         result.insert(address)
         return
       }
