@@ -166,8 +166,9 @@ struct SessionHistory: Sendable {
   ///   - latency: The latency of the last frame, in milliseconds.
   mutating func record(_ frames: FrameCounts, latency: Double) {
     let totals = (delivered: frames.delivered, dropped: frames.allDropped)
-    self.delivered = totals.delivered - self.totals.delivered
-    self.dropped = totals.dropped - self.totals.dropped
+    // A frame that could not be encoded, or was late, is withdrawn from the counts.
+    self.delivered = totals.delivered - min(totals.delivered, self.totals.delivered)
+    self.dropped = totals.dropped - min(totals.dropped, self.totals.dropped)
     self.totals = totals
     if self.latencies.count == Self.limit { self.latencies.removeFirst() }
     self.latencies.append(self.delivered > 0 ? latency : nil)
