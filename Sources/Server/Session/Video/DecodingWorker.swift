@@ -157,7 +157,9 @@ struct DecodingWorker: ~Copyable {
         session: number, deadline: frame.received + budget / 2, cost: cost.work,
         waitsOnComputeThread: true
       ) { _, _ in
-        if let reason = session.reasonToSkip(frame, picture.header) { throw Skipped(reason: reason) }
+        if let reason = session.reasonToSkip(frame, picture.header) {
+          throw Skipped(reason: reason)
+        }
         let start = clock.now()
         defer { cost.record(clock.now() - start) }
         return try await frame.span.passObserver.pass(.decode(codec)) {
