@@ -28,8 +28,8 @@ CODECS = {"h264": image.PIXEL_FORMAT_H264, "vp8": image.PIXEL_FORMAT_VP8,
           "vp9": image.PIXEL_FORMAT_VP9}
 NAMES = {"h264": "H.264", "vp8": "VP8", "vp9": "VP9"}
 PIPELINE = "sepiaTone, vignette(intensity: 1)"
-#: The programs of one measurement that run at once. The server decodes and encodes on all processors, which
-#: share caches, so a program alone on the machine would take less time for a frame.
+#: The number of programs that run at once. The server uses all processors, which share caches, so one program
+#: alone would need less time for a frame.
 PROGRAMS = os.cpu_count() or 1
 
 
@@ -132,7 +132,7 @@ class Served:
 
 def encode_results(codecs: Path, codec: str, clip: Clip) -> float:
     """The processor time of the encoder alone for the pictures that a session encodes, in milliseconds:
-    filtered pictures take longer than those of a camera."""
+    OpenH264 needs longer for filtered pictures than for camera pictures."""
     path = clip.raw.with_suffix(".filtered.yuv")
     with Server() as server, path.open("wb") as file:
         for picture in stream(server, codec, clip, PIPELINE, image.PIXEL_FORMAT_I420).units:

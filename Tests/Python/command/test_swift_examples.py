@@ -255,9 +255,9 @@ def test_the_device_receives_the_frames_that_it_offloads(server, camera, codec):
     *seconds, totals = finished.stdout.decode().splitlines()
     assert len(seconds) == 5
     sent, left_out, shown, dropped = map(int, re.findall(r"(\d+) [a-z]", totals)[:4])
-    # A busy machine leaves many out and drops late ones.
+    # A busy machine leaves many out, and drops late ones: of 118 that were sent as VP9, it showed 80.
     assert sent + left_out == 180 and shown + dropped == sent
-    assert shown > 0, totals
+    assert shown > sent / 3, totals
 
 
 def test_the_device_adapts_to_a_slow_link(make_link, camera):
@@ -276,7 +276,7 @@ def test_the_device_adapts_to_a_slow_link(make_link, camera):
     targets = [int(each) for each in re.findall(r"of (\d+) kbit/s", said)]
     assert max(targets[-2:]) < 600, said
     sent, _, shown, dropped = map(int, re.findall(r"(\d+) [a-z]", said.splitlines()[-1])[:4])
-    assert shown > 0 and shown + dropped == sent, said
+    assert shown > sent / 2 and shown + dropped == sent, said
 
 
 @pytest.mark.parametrize(
