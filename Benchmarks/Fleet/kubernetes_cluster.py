@@ -36,7 +36,7 @@ from typing import Self
 
 import yaml
 
-from fleet import NETWORK, SERVER_PORT, Fleet, Node, command, gauge
+from fleet import ADMIN_PORT, NETWORK, SERVER_PORT, Fleet, Node, command, gauge
 from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.etcd import Etcd
 from sidelight_testing.process import wait_until
@@ -345,7 +345,7 @@ class Kubernetes:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kubernetes-")))
             self._kubeconfig = folder / "kubeconfig"
             host = f"{NETWORK}.254"
-            self._token = token = base64.b16encode(os.urandom(16)).decode()
+            token = base64.b16encode(os.urandom(16)).decode()
             (folder / "tokens").write_text(f"{token},admin,admin,system:masters\n")
             self._kubeconfig.write_text(json.dumps({
                 "apiVersion": "v1", "kind": "Config", "current-context": "fleet",
@@ -434,24 +434,31 @@ the command of the job in `deploy/kubernetes` sets the pods' deletion costs, whi
     @contextlib.contextmanager
     def demands(self) -> Iterator[Callable[[], dict[str, float]]]:
         """Lets a Prometheus evaluate the adapter's rule. Yields the demands of the pods by their names."""
-        of = "__meta_kubernetes"
         [rule] = yaml.safe_load(ADAPTER.read_text())["rules"]["custom"]
         filled = {"Series": rule["seriesQuery"].partition("{")[0], "LabelMatchers": 'namespace="default"',
                   "GroupBy": "pod"}
         query = re.sub(r"<<\.(\w+)>>", lambda found: filled[found[1]], rule["metricsQuery"])
-        with Prometheus(
-            kubernetes_sd_configs=[{
-                "role": "pod", "api_server": f"https://{NETWORK}.254:6443",
-                "authorization": {"credentials": self._token}, "tls_config": {"insecure_skip_verify": True}}],
-            relabel_configs=[
-                {"action": "keep", "regex": f"{NAME};admin", "source_labels": [
-                    f"{of}_pod_label_app_kubernetes_io_name", f"{of}_pod_container_port_name"]},
-                {"source_labels": [f"{of}_namespace"], "target_label": "namespace"},
-                {"source_labels": [f"{of}_pod_name"], "target_label": "pod"},
-            ],
-        ) as prometheus:
-            yield lambda: {
-                each["metric"]["pod"]: float(each["value"][1]) for each in prometheus.query(query)}
+
+        def write_pods() -> None:
+            """Debian's Prometheus has no discovery by Kubernetes."""
+            found = self.kubectl("get", "endpoints", f"{NAME}-pods", "--output", 'jsonpath='
+                                 '{range .subsets[*].addresses[*]}{.ip} {.targetRef.name}{"\\n"}{end}')
+            (folder / "new").write_text(json.dumps([
+                {"targets": [f"{host}:{ADMIN_PORT}"], "labels": {"namespace": "default", "pod": name}}
+                for host, name in map(str.split, found.splitlines())]))
+            (folder / "new").rename(folder / "pods.json")
+
+        def demands() -> dict[str, float]:
+            write_pods()
+            return {each["metric"]["pod"]: float(each["value"][1]) for each in prometheus.query(query)}
+
+        with tempfile.TemporaryDirectory(prefix="prometheus-") as name:
+            folder = Path(name)
+            write_pods()
+            with Prometheus(
+                file_sd_configs=[{"files": [str(folder / "pods.json")], "refresh_interval": "1s"}],
+            ) as prometheus:
+                yield demands
 
     @contextlib.contextmanager
     def autoscaler(self, demands: Callable[[], dict[str, float]], target: str) -> Iterator[None]:
