@@ -259,8 +259,9 @@ def rotate(run: Run) -> None:
     """Rotates the resume keys; a new session then has a token of the new key."""
     began = time.monotonic()
     key = f"key{os.urandom(4).hex()}"
-    new = f"{key}:{base64.b64encode(os.urandom(32)).decode()}\n"
-    run.fleet.keys.write_text(new + run.fleet.keys.read_text())
+    new = run.fleet.keys.with_suffix(".new")
+    new.write_text(f"{key}:{base64.b64encode(os.urandom(32)).decode()}\n" + run.fleet.keys.read_text())
+    new.replace(run.fleet.keys)
     run.fleet.publish_keys()
     for host in run.fleet.server_hosts:
         with grpc.insecure_channel(f"{host}:{SERVER_PORT}") as channel:
@@ -308,14 +309,26 @@ def update_often(run: Run, minutes: float) -> None:
     run.measured["MB at most"] = max(memory) >> 20
 
 
-def move(run: Run) -> None:
-    """Moves all sessions of a server to the next one."""
-    target = run.fleet.servers[1].addresses["tcp"]
+def move(run: Run, address: str = "") -> None:
+    """Moves all sessions of a server. Without an address the proxy chooses: the same server, too."""
     with grpc.insecure_channel(run.fleet.servers[0].addresses["tcp"]) as channel:
         stub = sessions_service.SessionsStub(channel)
-        for each in stub.ListSessions(sessions.ListSessionsRequest(), timeout=60).sessions:
-            stub.MoveSession(sessions.MoveSessionRequest(session_id=each.session_id, address=target), timeout=60)
-    wait_until(lambda: gauge(run.fleet.server_hosts[0], "sidelight_sessions") == 0)
+
+        def listed() -> set[str]:
+            answer = stub.ListSessions(sessions.ListSessionsRequest(), timeout=60)
+            return {each.session_id for each in answer.sessions}
+
+        before = listed()
+        for each in before:
+            stub.MoveSession(sessions.MoveSessionRequest(session_id=each, address=address), timeout=60)
+        # A session that moves has another identifier.
+        wait_until(lambda: not before & listed())
+
+
+def move_directly(run: Run) -> None:
+    """Moves all sessions of a server to the next one."""
+    move(run, run.fleet.servers[1].addresses["tcp"])
+    assert gauge(run.fleet.server_hosts[0], "sidelight_sessions") == 0
 
 
 def scale_up(run: Run) -> None:
@@ -526,6 +539,10 @@ def is_updated(result: Result) -> bool:
     return result.moves_by_session <= 2 and within(session=2, gap=0.2, share=0.001)(result)
 
 
+def is_moved(result: Result) -> bool:
+    return within(session=0)(result) and 0 < result.moves == result.resumed
+
+
 DRILLS = [
     Drill("nothing", "proxies", nothing, "0 frames", within(session=0)),
     Drill("rolling update", "proxies", update, UPDATED, is_updated, draws=True),
@@ -534,8 +551,8 @@ DRILLS = [
     Drill("drain, direct", "servers", drain, "0 frames", within(session=0, moves=True)),
     Drill("`kill -9`", "proxies", kill, KILLED, within(session=IN_FLIGHT + 2, gap=0.3, moves=True), draws=True),
     Drill("`kill -9`, direct", "servers", kill, KILLED, within(session=IN_FLIGHT + 2, gap=0.3, moves=True)),
-    Drill("`MoveSession`, direct", "servers", move, "0 frames",
-          lambda result: within(session=0)(result) and 0 < result.moves == result.resumed),
+    Drill("`MoveSession`", "proxies", move, "0 frames", is_moved),
+    Drill("`MoveSession`, direct", "servers", move_directly, "0 frames", is_moved),
     Drill("rebalancing", "proxies", rebalance, "0 frames by moves",
           lambda result: within(share=0.05)(result) and result.reasons.keys() <= {"SUPERSEDED"}
           and 0 < result.moves == result.resumed and max(result.reopen) == 0,
@@ -573,15 +590,18 @@ DRILLS = [
           lambda result: within(session=0)(result) and 0 < result.measured[f"sessions of {QUOTA}"] <= 1.1 * QUOTA,
           fleet={"shares_state": True, "sessions_per_caller": QUOTA}),
 ]
+SCALE_DOWN = Drill(
+    "scale-down", "proxies", kubernetes_cluster.scale_down, "0 frames", within(session=0, moves=True))
 # The drills that clusters perform, with the same limits.
 PERFORMED = {
     "swarm": {
         nothing: nothing, update: swarm.update, drain: swarm.drain, kill: swarm.kill, cut: cut,
-        update_directly: swarm.update_directly,
+        freeze: swarm.freeze, update_directly: swarm.update_directly,
     },
     "kubernetes": {
         nothing: nothing, update: kubernetes_cluster.update, drain: kubernetes_cluster.drain,
         kill: kubernetes_cluster.kill, cut: cut, rotate: rotate, scale_up: kubernetes_cluster.scale_up,
+        freeze: kubernetes_cluster.freeze, SCALE_DOWN.perform: SCALE_DOWN.perform,
         update_directly: kubernetes_cluster.update_directly,
     },
 }
@@ -590,7 +610,8 @@ For placement, three servers with one thread for filters have 5, 10 and 15 expen
 `Place` and Envoy give them others. In the direct update, servers name others to their sessions (`fleet.rebalance`).
 There are no releases yet: tokens of other versions are this version's tokens without their newest field, or with an
 unknown one. For rebalancing and scale-up, servers have a thread for filters, and sessions are expensive. A hot server
-is late for some frames, up to 5 % of which do not count. The mean counts sessions.
+is late for some frames, up to 5 % of which do not count. The mean counts sessions. `MoveSession` names no address
+behind a proxy, which may choose the same server again.
 """
 
 
@@ -633,7 +654,7 @@ def main() -> None:
     # The direct update changes the servers' settings, and is the last.
     known = [
         replace(each, perform=PERFORMED[kind][each.perform], draws=False)
-        for each in sorted(DRILLS, key=lambda each: each.perform is update_directly)
+        for each in sorted([*DRILLS, SCALE_DOWN], key=lambda each: each.perform is update_directly)
         if each.perform in PERFORMED[kind]
     ] if kind else long_drills(arguments.minutes) if arguments.minutes else DRILLS
     drills = [

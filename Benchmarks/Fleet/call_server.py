@@ -2,8 +2,8 @@
 
     call_server.py '{"address": "servers:50051", "sessions": 10, "frame_rate": 15, ...}'
 
-It prints `ready` once every session has received results. At the line `more` on its standard input it opens
-the sessions in `more`, at an interval; at an empty line it prints a JSON list with a record of each
+It prints `ready` once every session has received results. At a line `more SECONDS` on its standard input it
+opens the sessions in `more`, at that interval; at an empty line it prints a JSON list with a record of each
 session. Times are monotonic, the same in all processes.
 """
 
@@ -99,7 +99,7 @@ class Call:
 async def main(settings: dict) -> None:
     options = [("grpc.lb_policy_name", "round_robin")]
     ended = asyncio.Event()
-    count, more, interval = settings["sessions"], settings.get("more", 0), settings.get("interval", 0)
+    count, more = settings["sessions"], settings.get("more", 0)
     calls: list[Call] = []
     async with sidelight.aio.connect(settings["address"], options=options) as server:
         period = 1 / settings["frame_rate"]
@@ -116,8 +116,8 @@ async def main(settings: dict) -> None:
         await open_sessions(count, 0.01)
         await asyncio.gather(*(call.ready.wait() for call in calls))
         print("ready", flush=True)
-        while (await asyncio.to_thread(sys.stdin.readline)).strip() == "more":
-            await open_sessions(more, interval)
+        while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
+            await open_sessions(more, float(line.removeprefix("more ")))
         ended.set()
         await asyncio.gather(*tasks)
     names = ("label", "results", "lost", "moves", "error")

@@ -7,7 +7,6 @@ mounts of its own, for the names of servers and proxies. All disappear with the 
 import contextlib
 import json
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -176,9 +175,7 @@ class Fleet:
         self.write_names()
 
     def publish_keys(self) -> None:
-        """Lets the servers read the file with the resume keys again."""
-        for server in self.servers:
-            server.process.send_signal(signal.SIGHUP)
+        """Gives the servers the file with the resume keys, which they read again when it changes."""
 
     def start_server(self, index: int) -> Server:
         node = self.nodes[index]
@@ -249,10 +246,11 @@ class Calls:
                 "name": f"call{index}", "address": f"{hosts[index]}:{port}", "pipeline": pipeline,
                 "sessions": counts[index], "frame_rate": frame_rate, "size": size,
                 "fallback": fallback, "picture": picture and str(picture),
-                "more": more // CALL_SERVERS, "interval": interval * CALL_SERVERS,
+                "more": more // CALL_SERVERS,
             }))
             for index, node in enumerate(fleet.call_nodes)
         ]
+        self._interval = interval
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
@@ -266,10 +264,11 @@ class Calls:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def open_more(self) -> None:
-        """Begins to open more sessions."""
+    def open_more(self, interval: float | None = None) -> None:
+        """Begins to open more sessions. `interval` replaces the seconds between them."""
+        seconds = (self._interval if interval is None else interval) * CALL_SERVERS
         for each in self._programs:
-            each.send("more")
+            each.send(f"more {seconds}")
 
     def finish(self) -> list[dict]:
         """Ends the sessions, and returns their records."""

@@ -16,6 +16,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import ssl
@@ -35,21 +36,27 @@ from typing import Self
 
 import yaml
 
-from fleet import NETWORK, SERVER_PORT, Fleet, Node, command, gauge
+from fleet import ADMIN_PORT, NETWORK, SERVER_PORT, Fleet, Node, command, gauge
 from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.etcd import Etcd
 from sidelight_testing.process import wait_until
+from sidelight_testing.prometheus import Prometheus
 from swarm import built_image
 
 MACHINES = 3
 OBJECTS = REPOSITORY / "deploy/kubernetes/sidelight.yaml"
+ADAPTER = OBJECTS.with_name("prometheus-adapter.yaml")
 NAME, SECRET = "sidelight", "sidelight-resume-keys"
 IMAGES = [f"docker.io/library/sidelight:drill{index}" for index in range(2)]
 PAUSE = "docker.io/library/pause:drill"
 PLUGINS = Path("/usr/lib/cni")
 METRICS, METRIC, METRICS_PORT = "custom.metrics.k8s.io", "sidelight_demand", 8443
+# The seconds over which the metric is a mean.
+MEAN_SECONDS = 30
+COST = "controller.kubernetes.io/pod-deletion-cost"
 # The versions of this Kubernetes for objects of newer ones.
-VERSIONS = {"PodDisruptionBudget": "policy/v1beta1", "HorizontalPodAutoscaler": "autoscaling/v2beta2"}
+VERSIONS = {"PodDisruptionBudget": "policy/v1beta1", "HorizontalPodAutoscaler": "autoscaling/v2beta2",
+            "CronJob": "batch/v1beta1"}
 # Settings of the whole machine that a kubelet would change; it sees these values instead.
 KERNEL = {
     "vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1,
@@ -106,10 +113,9 @@ class NameServer:
 
 
 class Metrics(http.server.BaseHTTPRequestHandler):
-    """Answers as prometheus-adapter does, with the loads of the pods at this moment instead of the mean demand of
-    half a minute, so the autoscaler reacts earlier."""
+    """Answers as prometheus-adapter does."""
 
-    pods: Callable[[], list[tuple[str, str]]]
+    demands: Callable[[], dict[str, float]]
 
     def do_GET(self) -> None:
         group = f"{METRICS}/v1beta1"
@@ -120,9 +126,9 @@ class Metrics(http.server.BaseHTTPRequestHandler):
             now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
             answer = {"kind": "MetricValueList", "apiVersion": group, "metadata": {}, "items": [
                 {"metricName": METRIC, "timestamp": now,
-                 "value": f"{gauge(host, 'sidelight_scheduler_load') * 1000:.0f}m",
+                 "value": f"{demand * 1000:.0f}m",
                  "describedObject": {"kind": "Pod", "namespace": "default", "name": name, "apiVersion": "/v1"}}
-                for host, name in self.pods()]}
+                for name, demand in self.demands().items()]}
         data = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -250,15 +256,15 @@ class Machine(Node):
     def log(self) -> str:
         return "\n".join(each.tail() for each in self._services)
 
-    def kill_servers(self) -> None:
-        """Kills the servers on the machine, as the kernel does without memory."""
+    def signal_servers(self, signal: str) -> int:
+        """Sends a signal to the servers on the machine. Returns their number."""
         ctr = ("ctr", "--namespace", "k8s.io")
         label = f'labels."io.kubernetes.container.name"=={NAME}'
         running = set(re.findall(r"^(\S+) +\d+ +RUNNING", self.run(*ctr, "tasks", "list"), re.MULTILINE))
         servers = running & set(self.run(*ctr, "containers", "list", "--quiet", label).split())
-        assert servers, f"{self.name} has no server"
         for each in servers:
-            self.run(*ctr, "tasks", "kill", "--signal", "SIGKILL", each)
+            self.run(*ctr, "tasks", "kill", "--signal", signal, each)
+        return len(servers)
 
     def _start(self, name: str, *words: object) -> Service:
         service = Service(name, Path(self._folder.name), *self.command, *words)
@@ -301,6 +307,9 @@ def objects() -> list[dict]:
     documents = list(yaml.safe_load_all(OBJECTS.read_text()))
     for each in documents:
         each["apiVersion"] = VERSIONS.get(each["kind"], each["apiVersion"])
+        if each["kind"] == "CronJob":
+            # Its image is not here: drills run the command.
+            each["spec"]["suspend"] = True
         if each["kind"] == "Deployment":
             each["spec"]["replicas"] = MACHINES
             [container] = each["spec"]["template"]["spec"]["containers"]
@@ -320,7 +329,9 @@ class Kubernetes:
     def __init__(self, programs: Path, keys: Path) -> None:
         """- `programs`: What `build-kubernetes` has built.
         - `keys`: The file with the resume keys, which becomes a secret."""
-        for program, package in (("containerd", "containerd"), ("runc", "runc"), ("etcd", "etcd-server")):
+        for program, package in (
+            ("containerd", "containerd"), ("runc", "runc"), ("etcd", "etcd-server"), ("prometheus", "prometheus"),
+        ):
             if not shutil.which(program):
                 sys.exit(f"{program} is missing and could not be installed (Debian: {package})")
         if not (PLUGINS / "bridge").exists():
@@ -390,11 +401,13 @@ class Kubernetes:
         replaced = ", ".join(f"{kind} {version}" for kind, version in VERSIONS.items())
         return f"""The machines run kubelets of Kubernetes {self.version}, built from Debian's source, with
 containerd; the objects are those of `deploy/kubernetes/sidelight.yaml` with older versions ({replaced}), {MACHINES} replicas,
-one compute thread, requests of 0.9 cores and no limits of resources, higher limits on sessions, an autoscaler
-that follows the momentary load, and the image of `make packages`. An update
-is `kubectl set image`, a drain `kubectl drain`, a kill a SIGKILL in the container. For the direct update, servers
-name others to their sessions (`fleet.rebalance`). Resume keys are rotated by
-`kubectl apply` of the secret, and an annotation of the pods, at which kubelets look sooner."""
+one compute thread, requests of 0.9 cores and no limits of resources, higher limits on sessions, the load before
+the drill as the autoscaler's target, and the image of `make packages`. The autoscaler's metric is the query in
+`prometheus-adapter.yaml`, which a Prometheus evaluates that scrapes the pods every second. An update
+is `kubectl set image`, a drain `kubectl drain`, a kill and a freeze signals in the container. For the direct
+update, servers name others to their sessions (`fleet.rebalance`). Resume keys are rotated by
+`kubectl apply` of the secret, and an annotation of the pods, at which kubelets look sooner. Before the scale-down,
+the command of the job in `deploy/kubernetes` sets the pods' deletion costs, which Kubernetes reads from version 1.22 on."""
 
     def fleet(self, proxies: int) -> "KubernetesFleet":
         return KubernetesFleet(self, proxies)
@@ -419,17 +432,40 @@ name others to their sessions (`fleet.rebalance`). Resume keys are rotated by
         return {each["ip"]: each["nodeName"] for subset in subsets for each in subset.get("addresses", [])}
 
     @contextlib.contextmanager
-    def autoscaler(self, target: str) -> Iterator[None]:
-        """Gives the autoscaler its metric, and a target for a machine with few processors."""
-        host = f"{NETWORK}.254"
+    def demands(self) -> Iterator[Callable[[], dict[str, float]]]:
+        """Lets a Prometheus evaluate the adapter's rule. Yields the demands of the pods by their names."""
+        [rule] = yaml.safe_load(ADAPTER.read_text())["rules"]["custom"]
+        filled = {"Series": rule["seriesQuery"].partition("{")[0], "LabelMatchers": 'namespace="default"',
+                  "GroupBy": "pod"}
+        query = re.sub(r"<<\.(\w+)>>", lambda found: filled[found[1]], rule["metricsQuery"])
 
-        def pods() -> list[tuple[str, str]]:
+        def write_pods() -> None:
+            """Debian's Prometheus has no discovery by Kubernetes."""
             found = self.kubectl("get", "endpoints", f"{NAME}-pods", "--output", 'jsonpath='
                                  '{range .subsets[*].addresses[*]}{.ip} {.targetRef.name}{"\\n"}{end}')
-            return [tuple(each.split()) for each in found.splitlines()]
+            (folder / "new").write_text(json.dumps([
+                {"targets": [f"{host}:{ADMIN_PORT}"], "labels": {"namespace": "default", "pod": name}}
+                for host, name in map(str.split, found.splitlines())]))
+            (folder / "new").rename(folder / "pods.json")
 
+        def demands() -> dict[str, float]:
+            write_pods()
+            return {each["metric"]["pod"]: float(each["value"][1]) for each in prometheus.query(query)}
+
+        with tempfile.TemporaryDirectory(prefix="prometheus-") as name:
+            folder = Path(name)
+            write_pods()
+            with Prometheus(
+                file_sd_configs=[{"files": [str(folder / "pods.json")], "refresh_interval": "1s"}],
+            ) as prometheus:
+                yield demands
+
+    @contextlib.contextmanager
+    def autoscaler(self, demands: Callable[[], dict[str, float]], target: str) -> Iterator[None]:
+        """Gives the autoscaler its metric, and a target for a machine with few processors."""
+        host = f"{NETWORK}.254"
         server = http.server.ThreadingHTTPServer(
-            (host, METRICS_PORT), type("", (Metrics,), {"pods": staticmethod(pods)}))
+            (host, METRICS_PORT), type("", (Metrics,), {"demands": staticmethod(demands)}))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*self._certificate)
         server.socket = context.wrap_socket(server.socket, server_side=True)
@@ -453,10 +489,30 @@ name others to their sessions (`fleet.rebalance`). Resume keys are rotated by
         self.kubectl("apply", "--filename", "-", text=secret)
         self.kubectl("annotate", "pods", "--all", "--overwrite", f"rotated={time.time()}")
 
+    def set_deletion_costs(self) -> None:
+        """Runs the command of the job in `deploy/kubernetes`, with the permissions of its account."""
+        [job] = [each for each in objects() if each["kind"] == "CronJob"]
+        pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        with tempfile.TemporaryDirectory() as folder:
+            kubectl = Path(folder) / "kubectl"
+            account = f"system:serviceaccount:default:{pod['serviceAccountName']}"
+            kubectl.write_text(f'#!/bin/sh\nexec {shlex.join([*self._kubectl(), "--as", account])} "$@"\n')
+            kubectl.chmod(0o755)
+            subprocess.run(
+                pod["containers"][0]["command"], env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+                check=True, timeout=60)
+        pods = json.loads(self.kubectl("get", "pods", "--output", "json"))["items"]
+        costs = {each["status"]["podIP"]: each["metadata"]["annotations"].get(COST) for each in pods}
+        for each in self.pods():
+            assert costs[each] == f"{gauge(each, 'sidelight_sessions'):.0f}", f"the cost of {each} is {costs[each]}"
+
     def restore(self) -> None:
         """Waits until every machine is connected and has one pod."""
         for each in self.machines:
             each.connect()
+            # One may end meanwhile.
+            with contextlib.suppress(RuntimeError):
+                each.signal_servers("SIGCONT")
         wait_until(self._is_connected, self.log)
         for each in self.machines:
             self.kubectl("uncordon", each.name)
@@ -570,11 +626,15 @@ def scale_up(run) -> None:
     wait_until(lambda: len(fleet.server_hosts) == 2)
     # The removed pod's sessions have moved.
     wait_until(lambda: sum(gauge(each, "sidelight_sessions") for each in fleet.server_hosts) == 24)
-    # The autoscaler ignores a tenth more: it acts when there are three sessions more.
-    target = statistics.mean(gauge(each, "sidelight_scheduler_load") for each in fleet.server_hosts)
-    run.began = time.monotonic()
-    run.calls.open_more()
-    with fleet.kubernetes.autoscaler(f"{target * 1000:.0f}m"):
+    with contextlib.ExitStack() as stack:
+        demands = stack.enter_context(fleet.kubernetes.demands())
+        time.sleep(MEAN_SECONDS)
+        wait_until(lambda: len(demands()) == 2)
+        # The autoscaler ignores a tenth more.
+        target = statistics.mean(demands().values())
+        stack.enter_context(fleet.kubernetes.autoscaler(demands, f"{target * 1000:.0f}m"))
+        run.began = time.monotonic()
+        run.calls.open_more(interval=0)
         wait_until(lambda: len(fleet.server_hosts) == MACHINES, fleet.kubernetes.log)
         run.measured["seconds until ready"] = round(time.monotonic() - run.began, 1)
         run.calls.open_more()
@@ -587,5 +647,19 @@ def drain(run) -> None:
         "drain", run.fleet.nodes[0].name, "--delete-emptydir-data", "--timeout", "120s")
 
 
+def scale_down(run) -> None:
+    """Removes one of three pods, whose deletion costs are their sessions."""
+    fleet: KubernetesFleet = run.fleet
+    fleet.kubernetes.set_deletion_costs()
+    fleet.kubernetes.kubectl("scale", f"deployment/{NAME}", "--replicas", "2")
+    wait_until(lambda: len(fleet.server_hosts) == 2)
+    wait_until(lambda: sum(gauge(each, "sidelight_sessions") for each in fleet.server_hosts) == 30)
+
+
 def kill(run) -> None:
-    run.fleet.nodes[0].kill_servers()
+    """Kills a server as the kernel does without memory."""
+    assert run.fleet.nodes[0].signal_servers("SIGKILL")
+
+
+def freeze(run) -> None:
+    assert run.fleet.nodes[0].signal_servers("SIGSTOP")

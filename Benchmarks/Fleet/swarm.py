@@ -85,6 +85,10 @@ class Engine(Node):
             raise RuntimeError(f"docker {words[0]} {words[1]}: {done.stderr.strip()[-1000:]}")
         return done.stdout.strip()
 
+    def signal_servers(self, signal: str) -> None:
+        for each in self.docker("ps", "--quiet").split():
+            self.docker("kill", "--signal", signal, each)
+
     def is_serving(self) -> bool:
         """Whether a server on this machine accepts sessions."""
         try:
@@ -152,7 +156,8 @@ class Swarm:
         return f"""The machines are managers of a Swarm (Docker {self.version}). They run the image of
 `make packages` as a global service in their networks, read-only and without capabilities. An update is
 `docker service update` with another image, a drain `docker node update --availability drain`, a kill
-`docker kill`. For the direct update, servers name others to their sessions (`fleet.rebalance`)."""
+`docker kill`, a freeze its SIGSTOP. For the direct update, servers name others to their sessions (`fleet.rebalance`).
+A global service is scaled down by a drain. Swarm's secrets do not change: other resume keys are an update."""
 
     def fleet(self, proxies: int) -> "SwarmFleet":
         return SwarmFleet(self, proxies)
@@ -165,6 +170,9 @@ class Swarm:
         """Waits until every machine is connected, active, and has a server."""
         for engine in self.engines:
             engine.connect()
+            # One may end meanwhile.
+            with contextlib.suppress(RuntimeError):
+                engine.signal_servers("CONT")
         wait_until(self._is_complete, lambda: self.manage("node", "ls"))
         for engine in self.engines:
             self.manage("node", "update", "--availability", "active", engine.id)
@@ -222,5 +230,8 @@ def drain(run) -> None:
 
 
 def kill(run) -> None:
-    engine: Engine = run.fleet.nodes[0]
-    engine.docker("kill", engine.docker("ps", "--quiet"))
+    run.fleet.nodes[0].signal_servers("KILL")
+
+
+def freeze(run) -> None:
+    run.fleet.nodes[0].signal_servers("STOP")

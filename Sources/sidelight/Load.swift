@@ -1,7 +1,9 @@
 import ArgumentParser
 import SidelightClient
+import SidelightCodecs
 import SidelightKernels
 import SidelightWire
+import Synchronization
 
 /// `sidelight load`: measures a server with sessions that send generated pictures.
 struct Load: AsyncParsableCommand {
@@ -12,7 +14,13 @@ struct Load: AsyncParsableCommand {
       reason, and percentiles of the time from sending to return.
 
         sidelight load 127.0.0.1:50051 --sessions 16 --fps 30 --pipeline 'gaussianBlur(radius: 8)'
+
+      With --codec all sessions send the same pictures, which are encoded before, and receive \
+      results in the same codec.
       """)
+
+  /// The pictures of a loop of encoded video.
+  private static let loopLength = 30
 
   @Argument(
     help: ArgumentHelp("Address of the server: HOST:PORT or unix:PATH.", valueName: "address"),
@@ -27,6 +35,11 @@ struct Load: AsyncParsableCommand {
 
   @Option(help: "Format of the pictures.")
   var format = PixelFormat.i420
+
+  @Option(
+    help: ArgumentHelp(
+      "Send and receive encoded pictures: jpeg, h264, vp8 or vp9.", valueName: "codec"))
+  var codec: LoadCodec?
 
   @Option(help: ArgumentHelp("Frames per second of a session, 0.1 to 1000.", valueName: "rate"))
   var fps = 30.0
@@ -52,13 +65,20 @@ struct Load: AsyncParsableCommand {
       throw ValidationError(
         "--\(name) is \(value); it must be \(range.lowerBound) to \(range.upperBound).")
     }
+    guard self.codec == nil || self.format == .i420 else {
+      throw ValidationError("--codec encodes i420; --format is \(self.format.rawValue).")
+    }
   }
 
   func run() async throws {
     let pipeline = try self.pipeline.parsed()
-    let picture = try self.picture()
+    let pictures = try await self.pictures()
     let report = StreamReport(isLive: false, start: .now, count: nil)
     var options = SessionOptions(pipeline: pipeline.pipeline, label: "sidelight load")
+    options.output.format = self.codec?.format
+    if self.codec?.video != nil {
+      options.output.encoder = EncoderOptions(frameRate: self.encodedRate)
+    }
     if self.inline { options.sharedMemory = nil }
     try await pipeline.locatingRefusals { [options] in
       let errors = try await SidelightClient.connect(
@@ -69,7 +89,7 @@ struct Load: AsyncParsableCommand {
             group.addTask {
               do {
                 try await client.withSession(options) { session in
-                  try await self.run(session, index, picture, report)
+                  try await self.run(session, index, pictures, report)
                 }
                 return nil
               } catch {
@@ -92,11 +112,16 @@ struct Load: AsyncParsableCommand {
 
   /// Sends frames at the rate, and counts their outcomes.
   private func run(
-    _ session: FilterSession, _ index: Int, _ picture: Frame, _ report: StreamReport
+    _ session: FilterSession, _ index: Int, _ pictures: [VideoPicture], _ report: StreamReport
   ) async throws {
+    let next = Mutex(0)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        for try await event in session.events { report.record(event) }
+        for try await event in session.events {
+          report.record(event)
+          // The first picture is a key frame.
+          if case .keyFrameNeeded = event { next.withLock { $0 = 0 } }
+        }
       }
       let interval = Duration.seconds(1 / self.fps)
       // The sessions send at different moments.
@@ -105,6 +130,10 @@ struct Load: AsyncParsableCommand {
       while interval * count < .seconds(self.duration) {
         try await Task.sleep(until: start + interval * count, clock: .continuous)
         let time = Int64(interval * count / .nanoseconds(1))
+        let picture = next.withLock { next in
+          defer { next = (next + 1) % pictures.count }
+          return pictures[next]
+        }
         let frame = VideoFrame(picture, captureTimeNanoseconds: time + 1)
         guard await session.send(frame) != nil else { break }
         count += 1
@@ -114,8 +143,38 @@ struct Load: AsyncParsableCommand {
     }
   }
 
-  /// A picture with detail.
-  private func picture() throws -> Frame {
+  /// The rate that encoders assume.
+  private var encodedRate: Double { min(max(self.fps, 1), 240) }
+
+  /// The pictures that sessions send in turn: one, or a loop of encoded video.
+  @concurrent
+  private func pictures() async throws -> [VideoPicture] {
+    guard let codec else { return [.frame(try self.picture(0))] }
+    do {
+      guard let video = codec.video, let format = codec.encoded else {
+        let encoder = ImageEncoder(.jpeg(quality: 80, subsampling: .quarter))
+        return [.jpeg(try encoder.encode(self.picture(0)))]
+      }
+      // The rate that servers choose for results.
+      let bitRate = Double(self.size.pixelCount) * self.encodedRate * 0.09
+      let encoder = try VideoEncoder(
+        VideoEncoderSettings(
+          codec: video, size: self.size, bitRate: Int(min(max(bitRate, 20e3), 100e6)),
+          frameRate: self.encodedRate))
+      return try (0 ..< Self.loopLength).map { number in
+        let time = Duration.seconds(Double(number) / self.encodedRate)
+        let bytes = try encoder.withEncoded(
+          self.picture(number), forcesKeyFrame: false, at: time
+        ) { bytes, _ in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
+        return .encoded(EncodedFrame(format, bytes))
+      }
+    } catch let error as CodecError {
+      throw ValidationError("--codec \(codec.rawValue): \(error.message)")
+    }
+  }
+
+  /// A picture with detail, which moves with its number.
+  private func picture(_ number: Int) throws -> Frame {
     let geometry = FrameGeometry(format: self.format, size: self.size)
     let frame: MutableFrame
     do throws(FrameLayoutError) {
@@ -124,9 +183,24 @@ struct Load: AsyncParsableCommand {
       throw ValidationError("--size \(self.size): \(error)")
     }
     let bytes = frame.buffer.bytes
+    let width = self.size.width
     for index in 0 ..< frame.layout.byteCount {
-      bytes[index] = UInt8(truncatingIfNeeded: index &* index &>> 9 ^ index &* 7)
+      bytes[index] = UInt8(truncatingIfNeeded: (index % width + 3 * number) ^ (index / width))
     }
     return frame.finish()
   }
+}
+
+/// A codec of the pictures that `sidelight load` sends.
+enum LoadCodec: String, CaseIterable, ExpressibleByArgument {
+  case jpeg, h264, vp8, vp9
+
+  /// The codec of video; `nil` for JPEG.
+  var video: VideoCodec? { VideoCodec(rawValue: self.rawValue) }
+
+  /// The format of video; `nil` for JPEG.
+  var encoded: EncodedFormat? { EncodedFormat(rawValue: self.rawValue) }
+
+  /// The format of results.
+  var format: OutputOptions.Format { self.encoded.map { .encoded($0) } ?? .jpeg }
 }

@@ -23,6 +23,19 @@ def test_every_frame_of_every_session_is_counted(server, kind, options):
     assert 0 < times["p50"] <= times["p95"] <= times["p99"]
 
 
+@pytest.mark.parametrize("codec", ["jpeg", "h264", "vp8", "vp9"])
+def test_encoded_pictures_are_decoded_in_a_loop(server, codec):
+    finished = sidelight(
+        "load", server.addresses["tcp"], "--codec", codec, "--pipeline", "colorInvert", "--json",
+        "--size", "64x48", "--fps", "40", "--duration", "1",
+    )
+    result = json.loads(finished.stdout)
+    assert result["filtered"] + result["degraded"] + sum(result["dropped"].values()) == 40
+    # Of the loop's 30 pictures each depends on the one before it.
+    assert not result["dropped"].keys() & {"notDecodable", "invalidFrame"}
+    assert result["filtered"] > 0
+
+
 def test_the_summary_is_a_line(server):
     finished = sidelight("load", server.addresses["tcp"], *SMALL)
     assert finished.stderr.decode().startswith("10 frames in ")
@@ -36,6 +49,9 @@ def test_the_summary_is_a_line(server):
         (["--fps", "5000"], 64, "it must be 0.1 to 1000"),
         (["--pipeline", "noSuchFilter"], 64, "noSuchFilter"),
         (["--size", "wide"], 64, "size"),
+        (["--codec", "av1"], 64, "--codec"),
+        (["--codec", "vp8", "--format", "nv12"], 64, "--format is nv12"),
+        (["--codec", "h264", "--size", "63x48"], 64, "must be even"),
     ],
 )
 def test_wrong_arguments_have_a_clear_error(server, arguments, status, complaint):

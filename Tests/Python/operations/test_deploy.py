@@ -143,7 +143,8 @@ def test_kubernetes_knows_every_field(each):
 
     group, _, version = each["apiVersion"].rpartition("/")
     model = f"{version[0].upper()}{version[1:]}{each['kind']}"
-    assert group in ("", "apps", "policy", "autoscaling", "networking.k8s.io")
+    assert group in (
+        "", "apps", "policy", "autoscaling", "networking.k8s.io", "batch", "rbac.authorization.k8s.io")
     assert unknown_fields(each, model, each["kind"]) == []
     # Types, and what must be there.
     assert getattr(client, model).from_dict(each) is not None
@@ -192,6 +193,38 @@ def test_the_server_starts_with_the_pods_arguments_and_answers_its_probes(tmp_pa
         for probe in ("startupProbe", "livenessProbe", "readinessProbe")
     ]
     assert_starts(container["args"], {"/etc/sidelight": tmp_path}, paths)
+
+
+KUBECTL = """\
+#!/bin/sh
+case $1 in
+  get) echo pod-a 127.0.0.1 && echo pod-without-server 127.0.0.2 ;;
+  *) echo "$*" ;;
+esac
+"""
+
+
+def test_the_sessions_of_a_pod_become_its_deletion_cost(tmp_path):
+    [job] = [each for each in manifests() if each["kind"] == "CronJob"]
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]
+    *shell, script = pod["spec"]["containers"][0]["command"]
+    [account] = [each for each in manifests() if each["kind"] == "ServiceAccount"]
+    assert pod["spec"]["serviceAccountName"] == account["metadata"]["name"]
+    [policy] = [each for each in manifests() if each["kind"] == "NetworkPolicy"]
+    assert {"podSelector": {"matchLabels": pod["metadata"]["labels"]}} in policy["spec"]["ingress"][1]["from"]
+    (tmp_path / "kubectl").write_text(KUBECTL)
+    (tmp_path / "kubectl").chmod(0o755)
+    with Server("--admin", "127.0.0.1:0") as server, grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        _, _, port = server.addresses["admin"].rpartition(":")
+        with Session(service.FrameFilterStub(channel), pipeline=pipeline("colorInvert")) as session:
+            # Pods have the port of the manifest.
+            assert script.count(":9464/") == 1
+            command = [*shell, script.replace(":9464/", f":{port}/")]
+            done = run(*command, env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+            session.finish()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "annotate pod pod-a --overwrite controller.kubernetes.io/pod-deletion-cost=1\n")
 
 
 @needs("promtool")

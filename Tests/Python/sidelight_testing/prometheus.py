@@ -28,19 +28,20 @@ def needs(*commands: str) -> pytest.MarkDecorator:
 
 
 class Prometheus:
-    """A Prometheus process. Ended by its own process id, at the latest when the block ends."""
+    """A Prometheus process. Ended by its own process id, at the latest when the block ends.
 
-    def __init__(self, target: str) -> None:
-        self._target = target
+    It scrapes a server, or what other fields of its configuration find.
+    """
+
+    def __init__(self, target: str = "", **scrape: object) -> None:
+        self._scrape = scrape or {"static_configs": [{"targets": [target]}]}
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sidelight-")))
             configuration = {
                 "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
-                "scrape_configs": [
-                    {"job_name": "sidelight", "static_configs": [{"targets": [self._target]}]}
-                ],
+                "scrape_configs": [{"job_name": "sidelight", **self._scrape}],
             }
             # JSON is YAML too.
             (folder / "prometheus.yml").write_text(json.dumps(configuration))
