@@ -48,7 +48,10 @@ def main(source, folder):
         embedded = kernels.embedding(path.stem for path in files)
         write(folder / "Sources/CKernelCatalogue/files.c", embedded)
         header = (ROOT / "Sources/CKernels/include/CKernelsRows.h").read_text()
-        write(folder / "Sources/CKernels/rows/Generated/entries.inc", rows.entries(header))
+        generated = folder / "Sources/CKernels/rows/Generated"
+        write(generated / "entries.inc", rows.entries(header))
+        windows = (ROOT / "Sources/CKernels/rows/windows").glob("*.inc")
+        write(generated / "windows.inc", rows.windows(path.name for path in windows))
         return
     listed = subprocess.check_output([source, "filters", "--all", "--json"])
     filters = json.loads(listed)["filters"]
