@@ -1,5 +1,7 @@
 """The picture: the line between original and filtered, files, and analyses."""
 
+import pytest
+
 
 def test_the_line_divides_the_original_from_the_filtered_picture(page):
     page.use_camera("colorInvert")
@@ -100,5 +102,26 @@ def test_a_background_that_is_not_known_says_so_and_shows_the_blurred_picture(pa
         }"""
     )
 
+    page.enter_text("sepiaTone")
+    page.until("() => document.querySelector('#hints').hidden")
+
+
+def test_a_frame_that_is_hidden_whole_says_why(page):
+    hint = "document.querySelector('#hints').textContent"
+    if page.run("() => document.querySelector('#gallery [data-filter=faceBlur].unavailable')"):
+        pytest.skip("this server is built without Vision")
+    # The camera's picture has no face.
+    page.use_camera("faceBlur")
+    page.until(f"() => {hint} === 'Blurred whole: looking for faces'")
+    page.until(f"() => /^Blurred whole: [a-z ]+ [(][1-9][0-9]* s[)]$/.test({hint})")
+    place = page.run(
+        """() => {
+            const [shown, screen] = ["#hints", "#screen"].map(
+                (each) => document.querySelector(each).getBoundingClientRect());
+            return shown.left >= screen.left && shown.right <= screen.right
+                && shown.top >= screen.top && shown.bottom <= screen.bottom;
+        }"""
+    )
+    assert place and page.run("() => document.querySelector('#hints').checkVisibility()")
     page.enter_text("sepiaTone")
     page.until("() => document.querySelector('#hints').hidden")

@@ -1,6 +1,7 @@
 """Sessions whose filters hide faces or replace backgrounds, and pipelines that would show them."""
 
 import contextlib
+import itertools
 import os
 import time
 from base64 import b64encode
@@ -63,6 +64,59 @@ def test_the_first_frame_is_covered_until_the_face_is_known(stub, vision, scene,
         assert_covered(filtered(session, scene), scene)
         if name == "faceBlur":
             frame_with_known_face(session, scene)
+        session.finish()
+
+
+def test_a_session_reports_why_the_whole_frame_is_covered(stub, vision, scene):
+    with Session(stub, pipeline=pipeline("faceBlur"), drop_policy=NEVER_DROP) as session:
+        frame_with_known_face(session, scene)
+        analyses = session.finish().analyses
+    assert {each.filter for each in analyses} == {"faceBlur"}
+    reasons = [each.words["wholeFrame"] for each in analyses]
+    assert reasons[0] == "searching" and reasons[-1] == "" and "" not in reasons[:-1]
+    seconds = [each.figures["wholeFrameSeconds"] for each in analyses]
+    assert seconds[0] == 0 == seconds[-1] and seconds[:-1] == sorted(seconds[:-1])
+
+
+@pytest.mark.parametrize("kind", ["stripes", "noise"])
+def test_a_face_that_appears_where_the_picture_moved_is_covered(stub, vision, kind):
+    known = portraits.scene(np.array([170.0, 170.0]))
+    rng = np.random.default_rng(2)
+    place, new_face, hair = np.s_[60:300, 400:600], np.s_[130:230, 450:550], np.s_[62:74, 420:520]
+
+    def frame(moving: int | None) -> np.ndarray:
+        """The known face, next to a region that moves or, with `None`, another face at rest."""
+        picture = known.copy()
+        if moving is None:
+            picture[place] = portraits.scene()[50:290, 220:420][:, ::-1]
+        elif kind == "stripes":
+            waves = np.sin((np.arange(200) + 9 * moving) / 13)
+            picture[place] = (128 + 70 * np.sign(waves))[None, :, None]
+        else:
+            picture[place] = np.kron(rng.integers(40, 216, (12, 10)), np.ones((20, 20)))[..., None]
+        return np.clip(picture + rng.integers(-3, 4, picture.shape), 0, 255).astype(np.uint8)
+
+    def is_whole(picture: np.ndarray, original: np.ndarray) -> bool:
+        return not np.array_equal(picture[:40, :40], original[:40, :40])
+
+    with Session(stub, pipeline=pipeline("faceBlur"), drop_policy=NEVER_DROP) as session:
+        deadline = time.monotonic() + SECONDS
+        for step in itertools.count():
+            moving = frame(step)
+            # For three seconds at 30 frames a second, at least.
+            if not is_whole(filtered(session, moving), moving) and step >= 90:
+                break
+            assert time.monotonic() < deadline, "the whole frame is still covered"
+        whole = 0
+        for count in itertools.count():
+            picture = filtered(session, shown := frame(None))
+            whole += is_whole(picture, shown)
+            assert portraits.is_hidden(picture[new_face], shown[new_face]), f"frame {count}"
+            # The face is found, and only it is covered.
+            if count >= 45 and np.array_equal(picture[hair], shown[hair]):
+                break
+            assert time.monotonic() < deadline, "more than the face is still covered"
+        assert whole < 30
         session.finish()
 
 

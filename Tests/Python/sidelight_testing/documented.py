@@ -10,8 +10,9 @@ from .contract import REPOSITORY
 
 SOURCES = [
     "*.md", "clients/python/src/*.py", "clients/python/examples/*.py", "clients/cpp/include/*.hpp",
-    "Examples/*.py", "Examples/*.go", "Examples/*.cpp", "Examples/call/page/*.html",
-    "Sources/Studio/Page/*.html", "Sources/Studio/Page/*.js", "dev/demo",
+    "clients/web/*.js", "Examples/*.py", "Examples/*.go", "Examples/*.cpp", "Examples/*.swift",
+    "Examples/call/page/*.html", "Examples/call/page/*.js", "Sources/Studio/Page/*.html",
+    "Sources/Studio/Page/*.js", "dev/demo",
 ]
 # Records, which do not change, and a page with the defaults of all filters.
 LEFT_OUT = ("docs/decisions/", "Benchmarks/Results/", "docs/reference/filters.md", "CHANGELOG.md")
@@ -72,15 +73,23 @@ def quoted(code: str) -> list[str]:
     return re.findall(r"'([^'\n]+)'", code) + re.findall(r'"((?:[^"\\\n]|\\.)+)"', code)
 
 
+def typed(code: str) -> list[str]:
+    """The pipelines of typed filters in Swift, as text: `Pipeline { .sepiaTone(intensity: 0.8) }`,
+    also in several lines, and lists of filters."""
+    bodies = re.findall(r"Pipeline \{\s*(\..*?)\}", code, flags=re.DOTALL)
+    bodies += re.findall(r"\[\s*(\.[^\[\]]*?)\]", code)
+    separator = re.compile(r"\s*[;,\n]\s*\.")
+    found = [", ".join(separator.split(body.strip(" \n,."))) for body in bodies]
+    # Lengths: `.width(0.02)` is `0.02w`.
+    return [re.sub(r"\.([wh])\w+\(([\d.]+)\)", r"\2\1", each) for each in found]
+
+
 def of_page(text: str, catalogue: Catalogue) -> list[str]:
     """The pipelines of a page in Markdown: in code, also single names, and in prose."""
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     code = "\n".join(block for language, block in blocks if language not in ("", "text"))
-    found = quoted(code)
-    # Typed filters of Swift: `Pipeline { .sepiaTone(intensity: 0.8); .vignette() }`.
-    for body in re.findall(r"Pipeline \{ (.*?) \}", code):
-        found.append(re.sub(r";\s*\.", ", ", body.strip().removeprefix(".")))
+    found = quoted(code) + typed(code)
     for language, block in blocks:
         if language in ("", "text"):
             # A pipeline may go on in the next line.
@@ -110,6 +119,10 @@ def pipelines(catalogue: Catalogue) -> dict[str, list[str]]:
         else:
             alone = name == "dev/demo"
             found[name] = [each for each in quoted(text) if catalogue.begins(each, alone)]
+            if name.endswith((".swift", ".js")):
+                # Also in comments.
+                texts = typed(text) + re.findall(r"`([^`\n]+)`", text)
+                found[name] += [each for each in texts if catalogue.begins(each, alone=False)]
     for verb in VERBS:
         text = sidelight(*verb.split(), "--help").stdout.decode()
         found[f"sidelight {verb} --help"] = of_help(text, catalogue)

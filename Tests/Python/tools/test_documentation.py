@@ -28,7 +28,7 @@ return color.rgb * intensity
 """
 # Need a model or a filter process with that matte.
 MODELS = {
-    "backgroundBlur(matte: person)", "virtualBackground(matte: person)",
+    "backgroundBlur(matte: person)", "backgroundBlur(matte: dark)", "virtualBackground(matte: person)",
     "virtualBackground(matte: person, backgroundColor: #1e3c50)",
 }
 
@@ -132,7 +132,14 @@ def test_invalid_examples_are_refused(examples):
 @pytest.mark.parametrize(
     "page", ["README.md", "docs/guides/assets.md", "docs/guides/backgrounds.md",
              "docs/guides/faces.md", "clients/python/README.md", "Examples/cpp/README.md",
+             "Examples/CallServer/Sources/CallServer/CallServer.swift",
+             "clients/web/tests/server.test.js",
              "sidelight apply --help", "docs/reference/gallery.md", "dev/demo"],
 )
 def test_the_collection_covers_a_page(examples, page):
     assert len(examples[page]) >= 2
+
+
+def test_typed_pipelines_are_read_over_several_lines():
+    code = "Pipeline {\n  .sepiaTone(intensity: 0.8)\n  .gaussianBlur(radius: .width(0.02))\n}"
+    assert documented.typed(code) == ["sepiaTone(intensity: 0.8), gaussianBlur(radius: 0.02w)"]
