@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import signal
 
@@ -27,6 +28,17 @@ def running_server(tmp_path_factory):
     with RunningServer("--shared-memory", *assets) as server:
         yield server
         assert server.process.poll() is None, f"the server ended:\n{server.log}"
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory):
+    """Two servers that restore each other's sessions."""
+    keys = tmp_path_factory.mktemp("keys") / "keys"
+    keys.write_text(f"a:{base64.b64encode(bytes(range(32))).decode()}\n")
+    keys.chmod(0o600)
+    options = "--resume-keys-file", str(keys), "--shared-memory"
+    with RunningServer(*options) as first, RunningServer(*options) as second:
+        yield first, second
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from aiortc.mediastreams import MediaStreamError
 import sidelight.aio
 import sidelight.av
 from sidelight import DropReason, EncodedImage, EncoderOptions, Output
+from sidelight.events import KeyFrameNeeded
 from sidelight._newest_wins import _WAITING_LIMIT
 from sidelight.aiortc import FilteredTrack
 
@@ -115,6 +116,33 @@ async def test_a_backlog_of_packets_is_not_skipped(session):
     await eventually(lambda: track.stats.received == 5)
     assert track.stats.skipped == 0
     track.stop()
+
+
+def test_a_move_loses_no_packet(servers):
+    async def test():
+        addresses = [each.tcp for each in servers]
+        async with sidelight.aio.connect(addresses[0]) as server:
+            async with server.session("colorInvert") as session:
+                requests = []
+                session.on_event(lambda each: requests.append(isinstance(each, KeyFrameNeeded)))
+                source, decoder = Packets(), sidelight.av.Decoder()
+                track = FilteredTrack(source, session)
+                before, index, left = session.id, 0, 5
+                while left:
+                    source.push(is_key_frame=any(requests))
+                    requests.clear()
+                    packet = await track.recv()
+                    assert packet.pts == index
+                    shown = decoder.decode(image_of(packet))
+                    assert difference(inverted(picture(index)), shown) < CLOSE
+                    if index == 3:
+                        assert await server.sessions.move(before, addresses[1])
+                    index += 1
+                    left -= session.id != before
+                assert track.stats.filtered == index and not track.stats.dropped
+                track.stop()
+
+    run(asyncio.wait_for(test(), 50))
 
 
 @in_session(VP8)

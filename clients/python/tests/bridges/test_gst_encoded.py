@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("av")
 
+import sidelight
 import sidelight.av
 from sidelight import Color, EncodedImage
 from support.encoded_videos import HEIGHT, WIDTH, Encoder, difference, picture
@@ -59,19 +60,45 @@ def test_encoded_video_is_filtered(running_server, codec):
             assert difference(inverted(picture(index)), decoder.decode(image)) < CLOSE
 
 
+def test_a_move_loses_no_frame(servers):
+    encoder, decoder = Encoder("vp8"), sidelight.av.Decoder()
+    first, second = servers
+    with sidelight.connect(first.tcp) as left, sidelight.connect(second.tcp) as joined:
+        with player(first, "vp8", label="moving") as running:
+            requested = key_frame_requests(running)
+            index, more = 0, 5
+            while more:
+                running.push(bytes(encoder.packet(is_key_frame=requested.is_set())))
+                requested.clear()
+                shown = decoder.decode(pull(running, "vp8"))
+                assert difference(inverted(picture(index)), shown) < CLOSE
+                if index == 3:
+                    [session] = left.sessions.list(label="moving")
+                    assert left.sessions.move(session.session_id, second.tcp)
+                index += 1
+                more -= bool(joined.sessions.list(label="moving"))
+            stats = running.filter.get_property("stats")
+            assert stats.get_value("filtered") == index and stats.get_value("dropped") == 0
+
+
+def key_frame_requests(running):
+    """An event that requests for key frames from the encoder set."""
+    requested = threading.Event()
+
+    def see(pad, info):
+        if GstVideo.video_event_is_force_key_unit(info.get_event()):
+            requested.set()
+        return Gst.PadProbeReturn.OK
+
+    running.source.get_static_pad("src").add_probe(Gst.PadProbeType.EVENT_UPSTREAM, see)
+    return requested
+
+
 def test_a_missing_key_frame_is_requested_from_the_encoder(running_server):
     encoder = Encoder("vp8")
     encoder.packet()
     with player(running_server, "vp8") as running:
-        requested = threading.Event()
-
-        def see(pad, info):
-            if GstVideo.video_event_is_force_key_unit(info.get_event()):
-                requested.set()
-            return Gst.PadProbeReturn.OK
-
-        pad = running.source.get_static_pad("src")
-        pad.add_probe(Gst.PadProbeType.EVENT_UPSTREAM, see)
+        requested = key_frame_requests(running)
         running.push(bytes(encoder.packet()))
         dropped = running.message(Gst.MessageType.ELEMENT, "sidelight-dropped")
         assert dropped.get_structure().get_value("reason") == "not_decodable"

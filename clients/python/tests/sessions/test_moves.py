@@ -1,6 +1,5 @@
 """Sessions that the server moves elsewhere, without losing a frame."""
 
-import base64
 import os
 import signal
 import socket
@@ -17,17 +16,6 @@ from sidelight.events import Reconnected, SessionState, StateChanged
 
 MOVES = 30
 LIMIT = 60
-
-
-@pytest.fixture(scope="module")
-def servers(tmp_path_factory):
-    """Two servers that restore each other's sessions."""
-    keys = tmp_path_factory.mktemp("keys") / "keys"
-    keys.write_text(f"a:{base64.b64encode(bytes(range(32))).decode()}\n")
-    keys.chmod(0o600)
-    options = "--resume-keys-file", str(keys), "--shared-memory"
-    with RunningServer(*options) as first, RunningServer(*options) as second:
-        yield first, second
 
 
 class Moves:
@@ -107,6 +95,27 @@ def test_a_named_server_that_does_not_answer_leaves_time_for_another(face, serve
             assert isinstance(session.filter(image, timeout=LIMIT), Filtered)
         assert session.id != before
         assert not session.counts.dropped
+
+
+def test_a_session_moves_when_the_other_server_has_its_asset(face, servers):
+    image = random_image("gray", 64, 48)
+    table = ("LUT_3D_SIZE 2\n" + "0 0 0\n" * 8).encode()
+    with face.connect(servers[0].tcp) as first, face.connect(servers[1].tcp) as second:
+        first.assets.put("black.cube", table)
+        with first.session('colorCube(asset: "black.cube")') as session:
+            moves, before = Moves(session), session.id
+            assert first.sessions.move(before, servers[1].tcp)
+            for number in range(10):
+                # Servers do not share uploads: the session stays until this one.
+                if number == 5:
+                    assert session.id == before
+                    second.assets.put("black.cube", table)
+                outcome = session.filter(image, timeout=LIMIT)
+                assert isinstance(outcome, Filtered) and not any(outcome.image.data)
+            moves.wait_for(1)
+            assert not any(session.filter(image, timeout=LIMIT).image.data)
+            assert not session.counts.dropped
+        second.assets.delete("black.cube")
 
 
 def test_outcomes_keep_their_order_over_a_move(face, servers):
