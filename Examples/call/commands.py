@@ -5,8 +5,8 @@ when it closes. The data channel `sidelight` carries JSON. A command has an `id`
 same number in `reply`:
 
 - `select`: `text`, the new pipeline. Answer: `revision`, `text` in canonical form.
-- `update`: `stage`, `values` by parameter: numbers, texts, flags, lists, `{"x", "y"}` (fractions of
-  the frame's width and height), `{"red", "green", "blue"}`. Answer: `revision`.
+- `update`: `stage`, `values` by parameter, as clients over WebSockets have them: `{"number": 0.5}`,
+  `{"length": {"value": 0.1, "unit": "WIDTH"}}`. Answer: `revision`.
 - `activate`: `stages`, an object of flags. Answer: `revision`.
 - `check`: `text`. Answer: `text` in canonical form.
 - `pause`, `resume`; `preview`: `on`, whether the filtered video is sent back.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sidelight import SidelightError
 from sidelight.catalogue import Filter, Parameter
-from sidelight.pipelines import RGBA, Length, Point, Value, height, width
+from sidelight.pipelines import RGBA, Length, LengthLike, LengthUnit, Point, Value
 
 
 def filter_json(description: Filter) -> dict[str, Any]:
@@ -49,48 +48,72 @@ def session_json(session: Any) -> dict[str, Any]:
 
 
 def value_of(content: Any) -> Value:
-    """Returns the value of a parameter from the page's JSON."""
-    if isinstance(content, dict) and "x" in content:
-        return Point(width(content["x"]), height(content["y"]))
-    if isinstance(content, dict):
-        return RGBA(content["red"], content["green"], content["blue"], content.get("alpha", 1))
-    value: Value = content
-    return value
+    """Returns the value of a parameter from the page's JSON, an object with one of the kinds."""
+    [(kind, value)] = content.items()
+    if kind == "length":
+        return _length_of(value)
+    if kind == "point":
+        return Point(_length_of(value.get("x")), _length_of(value.get("y")))
+    if kind == "color":
+        channels = (value.get(name) for name in ("red", "green", "blue"))
+        return RGBA(*channels, value.get("alpha", 1))
+    if kind == "vector":
+        return list(value.get("values"))
+    if kind not in ("number", "flag", "text"):
+        raise ValueError(f"{kind} is not a kind of value")
+    result: Value = value
+    return result
 
 
-def _example(description: Filter) -> dict[str, str]:
+def _length_of(content: Any) -> Length:
+    if content.get("unit") not in LengthUnit.__members__:
+        raise ValueError(f"{content.get('unit')} is not a unit of lengths")
+    return Length(content.get("value"), LengthUnit[content.get("unit")])
+
+
+def _example(description: Filter) -> dict[str, Any]:
     """The parameters with which the page adds a filter: the first example without pictures."""
     names = {each.name for each in description.parameters.values() if each.asset_kind}
     examples = sorted(description.examples, key=lambda each: bool(names & each.keys()))
     shown = examples[0] if examples else {}
-    return {name: _text(value) for name, value in shown.items() if name not in names}
+    return {name: _value_json(value) for name, value in shown.items() if name not in names}
 
 
 def _parameter_json(parameter: Parameter) -> dict[str, Any]:
-    return {
+    """Returns the description of a parameter, as clients over WebSockets have it."""
+    description = {
         "name": parameter.name,
         "summary": parameter.summary,
-        "kind": parameter.kind.value,
-        "default": None if parameter.default is None else _text(parameter.default),
+        "kind": parameter.kind.name,
         "slider": parameter.slider and vars(parameter.slider),
         "limits": parameter.limits and vars(parameter.limits),
-        "unit": parameter.unit.value,
+        "unit": parameter.unit.name,
         "choices": parameter.choices,
+        "vectorLength": parameter.vector_length,
+        "assetKind": parameter.asset_kind,
     }
+    if parameter.default is not None:
+        description["defaultValue"] = _value_json(parameter.default)
+    return description
 
 
-def _text(value: Value) -> str:
-    """Returns a value in the text form of pipelines."""
+def _value_json(value: Value) -> dict[str, Any]:
+    """Returns a value as clients over WebSockets have it."""
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return {"flag": value}
     if isinstance(value, Length):
-        return f"{value.value:.15g}{value.unit.value}"
+        return {"length": _length_json(value)}
     if isinstance(value, Point):
-        return f"({_text(value.x)}, {_text(value.y)})"
+        return {"point": {"x": _length_json(value.x), "y": _length_json(value.y)}}
     if isinstance(value, RGBA):
-        return f"color({', '.join(map(_text, value))})"
+        return {"color": value._asdict()}
     if isinstance(value, str):
-        return json.dumps(value)
+        return {"text": value}
     if isinstance(value, (int, float)):
-        return f"{value:.15g}"
-    return f"[{', '.join(map(_text, value))}]"
+        return {"number": value}
+    return {"vector": {"values": list(value)}}
+
+
+def _length_json(length: LengthLike) -> dict[str, Any]:
+    value, unit = length if isinstance(length, Length) else (length, LengthUnit.PIXELS)
+    return {"value": value, "unit": unit.name}

@@ -12,381 +12,396 @@ static const unsigned char file_1[] = {
 };
 
 static const unsigned char file_2[] = {
-#embed "../Studio/Page/editor/controls.js"
-};
-
-static const unsigned char file_3[] = {
 #embed "../Studio/Page/editor/drag.js"
 };
 
-static const unsigned char file_4[] = {
+static const unsigned char file_3[] = {
 #embed "../Studio/Page/editor/highlight.js"
 };
 
-static const unsigned char file_5[] = {
-#embed "../Studio/Page/editor/plain-controls.js"
-};
-
-static const unsigned char file_6[] = {
-#embed "../Studio/Page/editor/slider-controls.js"
-};
-
-static const unsigned char file_7[] = {
+static const unsigned char file_4[] = {
 #embed "../Studio/Page/editor/stage-card.js"
 };
 
-static const unsigned char file_8[] = {
+static const unsigned char file_5[] = {
 #embed "../Studio/Page/editor/stage-list.js"
 };
 
-static const unsigned char file_9[] = {
+static const unsigned char file_6[] = {
 #embed "../Studio/Page/editor/text-editor.js"
 };
 
-static const unsigned char file_10[] = {
+static const unsigned char file_7[] = {
 #embed "../Studio/Page/gallery/gallery.js"
 };
 
-static const unsigned char file_11[] = {
+static const unsigned char file_8[] = {
 #embed "../Studio/Page/gallery/remembered.js"
 };
 
-static const unsigned char file_12[] = {
+static const unsigned char file_9[] = {
 #embed "../Studio/Page/gallery/thumbnails.js"
 };
 
-static const unsigned char file_13[] = {
+static const unsigned char file_10[] = {
 #embed "../Studio/Page/icon.svg"
 };
 
-static const unsigned char file_14[] = {
+static const unsigned char file_11[] = {
 #embed "../Studio/Page/index.html"
 };
 
-static const unsigned char file_15[] = {
+static const unsigned char file_12[] = {
 #embed "../Studio/Page/main.js"
 };
 
-static const unsigned char file_16[] = {
+static const unsigned char file_13[] = {
 #embed "../Studio/Page/media/portrait.jpg"
 };
 
-static const unsigned char file_17[] = {
+static const unsigned char file_14[] = {
 #embed "../Studio/Page/metrics/chart.js"
 };
 
-static const unsigned char file_18[] = {
+static const unsigned char file_15[] = {
 #embed "../Studio/Page/metrics/drops.js"
 };
 
-static const unsigned char file_19[] = {
+static const unsigned char file_16[] = {
 #embed "../Studio/Page/metrics/passes.js"
 };
 
-static const unsigned char file_20[] = {
+static const unsigned char file_17[] = {
 #embed "../Studio/Page/metrics/slow-motion.js"
 };
 
-static const unsigned char file_21[] = {
+static const unsigned char file_18[] = {
 #embed "../Studio/Page/metrics/stage-times.js"
 };
 
-static const unsigned char file_22[] = {
+static const unsigned char file_19[] = {
 #embed "../Studio/Page/metrics/statistics.js"
 };
 
-static const unsigned char file_23[] = {
+static const unsigned char file_20[] = {
 #embed "../Studio/Page/metrics/window.js"
 };
 
-static const unsigned char file_24[] = {
+static const unsigned char file_21[] = {
 #embed "../Studio/Page/operators/operators.js"
 };
 
-static const unsigned char file_25[] = {
+static const unsigned char file_22[] = {
 #embed "../Studio/Page/own-sessions.js"
 };
 
-static const unsigned char file_26[] = {
+static const unsigned char file_23[] = {
 #embed "../Studio/Page/picture/analyses.js"
 };
 
-static const unsigned char file_27[] = {
+static const unsigned char file_24[] = {
 #embed "../Studio/Page/picture/capture.js"
 };
 
-static const unsigned char file_28[] = {
+static const unsigned char file_25[] = {
 #embed "../Studio/Page/picture/encoder.js"
 };
 
-static const unsigned char file_29[] = {
+static const unsigned char file_26[] = {
 #embed "../Studio/Page/picture/recorder.js"
 };
 
-static const unsigned char file_30[] = {
+static const unsigned char file_27[] = {
 #embed "../Studio/Page/picture/region.js"
 };
 
-static const unsigned char file_31[] = {
+static const unsigned char file_28[] = {
 #embed "../Studio/Page/picture/split.js"
 };
 
-static const unsigned char file_32[] = {
+static const unsigned char file_29[] = {
 #embed "../Studio/Page/picture/video.js"
 };
 
-static const unsigned char file_33[] = {
+static const unsigned char file_30[] = {
 #embed "../Studio/Page/picture/view.js"
 };
 
-static const unsigned char file_34[] = {
+static const unsigned char file_31[] = {
 #embed "../Studio/Page/pipeline/catalogue.js"
 };
 
-static const unsigned char file_35[] = {
+static const unsigned char file_32[] = {
 #embed "../Studio/Page/pipeline/link.js"
 };
 
-static const unsigned char file_36[] = {
+static const unsigned char file_33[] = {
 #embed "../Studio/Page/pipeline/selection.js"
 };
 
-static const unsigned char file_37[] = {
+static const unsigned char file_34[] = {
 #embed "../Studio/Page/server.js"
 };
 
-static const unsigned char file_38[] = {
+static const unsigned char file_35[] = {
 #embed "../Studio/Page/share/copy.js"
 };
 
-static const unsigned char file_39[] = {
+static const unsigned char file_36[] = {
 #embed "../Studio/Page/share/snippets.js"
 };
 
-static const unsigned char file_40[] = {
+static const unsigned char file_37[] = {
 #embed "../Studio/Page/shared/base.css"
 };
 
-static const unsigned char file_41[] = {
+static const unsigned char file_38[] = {
 #embed "../Studio/Page/shared/colors.js"
 };
 
-static const unsigned char file_42[] = {
+static const unsigned char file_39[] = {
+#embed "../Studio/Page/shared/controls.css"
+};
+
+static const unsigned char file_40[] = {
+#embed "../Studio/Page/shared/controls.js"
+};
+
+static const unsigned char file_41[] = {
 #embed "../Studio/Page/shared/dom.js"
 };
 
-static const unsigned char file_43[] = {
+static const unsigned char file_42[] = {
 #embed "../Studio/Page/shared/hints.js"
 };
 
+static const unsigned char file_43[] = {
+#embed "../Studio/Page/shared/plain-controls.js"
+};
+
 static const unsigned char file_44[] = {
-#embed "../Studio/Page/shared/search.js"
+#embed "../Studio/Page/shared/positions.js"
 };
 
 static const unsigned char file_45[] = {
-#embed "../Studio/Page/shared/text.js"
+#embed "../Studio/Page/shared/quoting.js"
 };
 
 static const unsigned char file_46[] = {
-#embed "../Studio/Page/shared/words.js"
+#embed "../Studio/Page/shared/search.js"
 };
 
 static const unsigned char file_47[] = {
-#embed "../../clients/web/sidelight/Generated/message-types.js"
+#embed "../Studio/Page/shared/slider-controls.js"
 };
 
 static const unsigned char file_48[] = {
-#embed "../../clients/web/sidelight/Generated/messages.js"
+#embed "../Studio/Page/shared/text.js"
 };
 
 static const unsigned char file_49[] = {
-#embed "../../clients/web/sidelight/call.js"
+#embed "../Studio/Page/shared/words.js"
 };
 
 static const unsigned char file_50[] = {
-#embed "../../clients/web/sidelight/codec.js"
+#embed "../../clients/web/sidelight/Generated/message-types.js"
 };
 
 static const unsigned char file_51[] = {
-#embed "../../clients/web/sidelight/connection.js"
+#embed "../../clients/web/sidelight/Generated/messages.js"
 };
 
 static const unsigned char file_52[] = {
-#embed "../../clients/web/sidelight/encoded.js"
+#embed "../../clients/web/sidelight/call.js"
 };
 
 static const unsigned char file_53[] = {
-#embed "../../clients/web/sidelight/index.js"
+#embed "../../clients/web/sidelight/codec.js"
 };
 
 static const unsigned char file_54[] = {
-#embed "../../clients/web/sidelight/json.js"
+#embed "../../clients/web/sidelight/connection.js"
 };
 
 static const unsigned char file_55[] = {
-#embed "../../clients/web/sidelight/next-event.js"
+#embed "../../clients/web/sidelight/encoded.js"
 };
 
 static const unsigned char file_56[] = {
-#embed "../../clients/web/sidelight/outcomes.js"
+#embed "../../clients/web/sidelight/index.js"
 };
 
 static const unsigned char file_57[] = {
-#embed "../../clients/web/sidelight/rates.js"
+#embed "../../clients/web/sidelight/json.js"
 };
 
 static const unsigned char file_58[] = {
-#embed "../../clients/web/sidelight/server.js"
+#embed "../../clients/web/sidelight/next-event.js"
 };
 
 static const unsigned char file_59[] = {
-#embed "../../clients/web/sidelight/session.js"
+#embed "../../clients/web/sidelight/outcomes.js"
 };
 
 static const unsigned char file_60[] = {
-#embed "../../clients/web/sidelight/status.js"
+#embed "../../clients/web/sidelight/rates.js"
 };
 
 static const unsigned char file_61[] = {
-#embed "../../clients/web/sidelight/wire.js"
+#embed "../../clients/web/sidelight/server.js"
 };
 
 static const unsigned char file_62[] = {
-#embed "../Studio/Page/sources/picker.js"
+#embed "../../clients/web/sidelight/session.js"
 };
 
 static const unsigned char file_63[] = {
-#embed "../Studio/Page/sources/source.js"
+#embed "../../clients/web/sidelight/status.js"
 };
 
 static const unsigned char file_64[] = {
-#embed "../Studio/Page/sources/still.js"
+#embed "../../clients/web/sidelight/wire.js"
 };
 
 static const unsigned char file_65[] = {
-#embed "../Studio/Page/sources/video.js"
+#embed "../Studio/Page/sources/picker.js"
 };
 
 static const unsigned char file_66[] = {
-#embed "../Studio/Page/status.js"
+#embed "../Studio/Page/sources/source.js"
 };
 
 static const unsigned char file_67[] = {
-#embed "../Studio/Page/steps.js"
+#embed "../Studio/Page/sources/still.js"
 };
 
 static const unsigned char file_68[] = {
-#embed "../Studio/Page/styles/base.css"
+#embed "../Studio/Page/sources/video.js"
 };
 
 static const unsigned char file_69[] = {
-#embed "../Studio/Page/styles/editor.css"
+#embed "../Studio/Page/status.js"
 };
 
 static const unsigned char file_70[] = {
-#embed "../Studio/Page/styles/gallery.css"
+#embed "../Studio/Page/steps.js"
 };
 
 static const unsigned char file_71[] = {
-#embed "../Studio/Page/styles/layout.css"
+#embed "../Studio/Page/styles/base.css"
 };
 
 static const unsigned char file_72[] = {
-#embed "../Studio/Page/styles/metrics.css"
+#embed "../Studio/Page/styles/editor.css"
 };
 
 static const unsigned char file_73[] = {
-#embed "../Studio/Page/styles/operators.css"
+#embed "../Studio/Page/styles/gallery.css"
 };
 
 static const unsigned char file_74[] = {
-#embed "../Studio/Page/styles/picture.css"
+#embed "../Studio/Page/styles/layout.css"
 };
 
 static const unsigned char file_75[] = {
+#embed "../Studio/Page/styles/metrics.css"
+};
+
+static const unsigned char file_76[] = {
+#embed "../Studio/Page/styles/operators.css"
+};
+
+static const unsigned char file_77[] = {
+#embed "../Studio/Page/styles/picture.css"
+};
+
+static const unsigned char file_78[] = {
 #embed "../Studio/Page/theme.js"
 };
 
 static const struct studio_file files[] = {
     {"assets/assets.js", file_0, sizeof file_0},
     {"boot.js", file_1, sizeof file_1},
-    {"editor/controls.js", file_2, sizeof file_2},
-    {"editor/drag.js", file_3, sizeof file_3},
-    {"editor/highlight.js", file_4, sizeof file_4},
-    {"editor/plain-controls.js", file_5, sizeof file_5},
-    {"editor/slider-controls.js", file_6, sizeof file_6},
-    {"editor/stage-card.js", file_7, sizeof file_7},
-    {"editor/stage-list.js", file_8, sizeof file_8},
-    {"editor/text-editor.js", file_9, sizeof file_9},
-    {"gallery/gallery.js", file_10, sizeof file_10},
-    {"gallery/remembered.js", file_11, sizeof file_11},
-    {"gallery/thumbnails.js", file_12, sizeof file_12},
-    {"icon.svg", file_13, sizeof file_13},
-    {"index.html", file_14, sizeof file_14},
-    {"main.js", file_15, sizeof file_15},
-    {"media/portrait.jpg", file_16, sizeof file_16},
-    {"metrics/chart.js", file_17, sizeof file_17},
-    {"metrics/drops.js", file_18, sizeof file_18},
-    {"metrics/passes.js", file_19, sizeof file_19},
-    {"metrics/slow-motion.js", file_20, sizeof file_20},
-    {"metrics/stage-times.js", file_21, sizeof file_21},
-    {"metrics/statistics.js", file_22, sizeof file_22},
-    {"metrics/window.js", file_23, sizeof file_23},
-    {"operators/operators.js", file_24, sizeof file_24},
-    {"own-sessions.js", file_25, sizeof file_25},
-    {"picture/analyses.js", file_26, sizeof file_26},
-    {"picture/capture.js", file_27, sizeof file_27},
-    {"picture/encoder.js", file_28, sizeof file_28},
-    {"picture/recorder.js", file_29, sizeof file_29},
-    {"picture/region.js", file_30, sizeof file_30},
-    {"picture/split.js", file_31, sizeof file_31},
-    {"picture/video.js", file_32, sizeof file_32},
-    {"picture/view.js", file_33, sizeof file_33},
-    {"pipeline/catalogue.js", file_34, sizeof file_34},
-    {"pipeline/link.js", file_35, sizeof file_35},
-    {"pipeline/selection.js", file_36, sizeof file_36},
-    {"server.js", file_37, sizeof file_37},
-    {"share/copy.js", file_38, sizeof file_38},
-    {"share/snippets.js", file_39, sizeof file_39},
-    {"shared/base.css", file_40, sizeof file_40},
-    {"shared/colors.js", file_41, sizeof file_41},
-    {"shared/dom.js", file_42, sizeof file_42},
-    {"shared/hints.js", file_43, sizeof file_43},
-    {"shared/search.js", file_44, sizeof file_44},
-    {"shared/text.js", file_45, sizeof file_45},
-    {"shared/words.js", file_46, sizeof file_46},
-    {"sidelight/Generated/message-types.js", file_47, sizeof file_47},
-    {"sidelight/Generated/messages.js", file_48, sizeof file_48},
-    {"sidelight/call.js", file_49, sizeof file_49},
-    {"sidelight/codec.js", file_50, sizeof file_50},
-    {"sidelight/connection.js", file_51, sizeof file_51},
-    {"sidelight/encoded.js", file_52, sizeof file_52},
-    {"sidelight/index.js", file_53, sizeof file_53},
-    {"sidelight/json.js", file_54, sizeof file_54},
-    {"sidelight/next-event.js", file_55, sizeof file_55},
-    {"sidelight/outcomes.js", file_56, sizeof file_56},
-    {"sidelight/rates.js", file_57, sizeof file_57},
-    {"sidelight/server.js", file_58, sizeof file_58},
-    {"sidelight/session.js", file_59, sizeof file_59},
-    {"sidelight/status.js", file_60, sizeof file_60},
-    {"sidelight/wire.js", file_61, sizeof file_61},
-    {"sources/picker.js", file_62, sizeof file_62},
-    {"sources/source.js", file_63, sizeof file_63},
-    {"sources/still.js", file_64, sizeof file_64},
-    {"sources/video.js", file_65, sizeof file_65},
-    {"status.js", file_66, sizeof file_66},
-    {"steps.js", file_67, sizeof file_67},
-    {"styles/base.css", file_68, sizeof file_68},
-    {"styles/editor.css", file_69, sizeof file_69},
-    {"styles/gallery.css", file_70, sizeof file_70},
-    {"styles/layout.css", file_71, sizeof file_71},
-    {"styles/metrics.css", file_72, sizeof file_72},
-    {"styles/operators.css", file_73, sizeof file_73},
-    {"styles/picture.css", file_74, sizeof file_74},
-    {"theme.js", file_75, sizeof file_75},
+    {"editor/drag.js", file_2, sizeof file_2},
+    {"editor/highlight.js", file_3, sizeof file_3},
+    {"editor/stage-card.js", file_4, sizeof file_4},
+    {"editor/stage-list.js", file_5, sizeof file_5},
+    {"editor/text-editor.js", file_6, sizeof file_6},
+    {"gallery/gallery.js", file_7, sizeof file_7},
+    {"gallery/remembered.js", file_8, sizeof file_8},
+    {"gallery/thumbnails.js", file_9, sizeof file_9},
+    {"icon.svg", file_10, sizeof file_10},
+    {"index.html", file_11, sizeof file_11},
+    {"main.js", file_12, sizeof file_12},
+    {"media/portrait.jpg", file_13, sizeof file_13},
+    {"metrics/chart.js", file_14, sizeof file_14},
+    {"metrics/drops.js", file_15, sizeof file_15},
+    {"metrics/passes.js", file_16, sizeof file_16},
+    {"metrics/slow-motion.js", file_17, sizeof file_17},
+    {"metrics/stage-times.js", file_18, sizeof file_18},
+    {"metrics/statistics.js", file_19, sizeof file_19},
+    {"metrics/window.js", file_20, sizeof file_20},
+    {"operators/operators.js", file_21, sizeof file_21},
+    {"own-sessions.js", file_22, sizeof file_22},
+    {"picture/analyses.js", file_23, sizeof file_23},
+    {"picture/capture.js", file_24, sizeof file_24},
+    {"picture/encoder.js", file_25, sizeof file_25},
+    {"picture/recorder.js", file_26, sizeof file_26},
+    {"picture/region.js", file_27, sizeof file_27},
+    {"picture/split.js", file_28, sizeof file_28},
+    {"picture/video.js", file_29, sizeof file_29},
+    {"picture/view.js", file_30, sizeof file_30},
+    {"pipeline/catalogue.js", file_31, sizeof file_31},
+    {"pipeline/link.js", file_32, sizeof file_32},
+    {"pipeline/selection.js", file_33, sizeof file_33},
+    {"server.js", file_34, sizeof file_34},
+    {"share/copy.js", file_35, sizeof file_35},
+    {"share/snippets.js", file_36, sizeof file_36},
+    {"shared/base.css", file_37, sizeof file_37},
+    {"shared/colors.js", file_38, sizeof file_38},
+    {"shared/controls.css", file_39, sizeof file_39},
+    {"shared/controls.js", file_40, sizeof file_40},
+    {"shared/dom.js", file_41, sizeof file_41},
+    {"shared/hints.js", file_42, sizeof file_42},
+    {"shared/plain-controls.js", file_43, sizeof file_43},
+    {"shared/positions.js", file_44, sizeof file_44},
+    {"shared/quoting.js", file_45, sizeof file_45},
+    {"shared/search.js", file_46, sizeof file_46},
+    {"shared/slider-controls.js", file_47, sizeof file_47},
+    {"shared/text.js", file_48, sizeof file_48},
+    {"shared/words.js", file_49, sizeof file_49},
+    {"sidelight/Generated/message-types.js", file_50, sizeof file_50},
+    {"sidelight/Generated/messages.js", file_51, sizeof file_51},
+    {"sidelight/call.js", file_52, sizeof file_52},
+    {"sidelight/codec.js", file_53, sizeof file_53},
+    {"sidelight/connection.js", file_54, sizeof file_54},
+    {"sidelight/encoded.js", file_55, sizeof file_55},
+    {"sidelight/index.js", file_56, sizeof file_56},
+    {"sidelight/json.js", file_57, sizeof file_57},
+    {"sidelight/next-event.js", file_58, sizeof file_58},
+    {"sidelight/outcomes.js", file_59, sizeof file_59},
+    {"sidelight/rates.js", file_60, sizeof file_60},
+    {"sidelight/server.js", file_61, sizeof file_61},
+    {"sidelight/session.js", file_62, sizeof file_62},
+    {"sidelight/status.js", file_63, sizeof file_63},
+    {"sidelight/wire.js", file_64, sizeof file_64},
+    {"sources/picker.js", file_65, sizeof file_65},
+    {"sources/source.js", file_66, sizeof file_66},
+    {"sources/still.js", file_67, sizeof file_67},
+    {"sources/video.js", file_68, sizeof file_68},
+    {"status.js", file_69, sizeof file_69},
+    {"steps.js", file_70, sizeof file_70},
+    {"styles/base.css", file_71, sizeof file_71},
+    {"styles/editor.css", file_72, sizeof file_72},
+    {"styles/gallery.css", file_73, sizeof file_73},
+    {"styles/layout.css", file_74, sizeof file_74},
+    {"styles/metrics.css", file_75, sizeof file_75},
+    {"styles/operators.css", file_76, sizeof file_76},
+    {"styles/picture.css", file_77, sizeof file_77},
+    {"theme.js", file_78, sizeof file_78},
     {0, 0, 0},
 };
 
 const struct studio_file *studio_files(void) { return files; }
 
-size_t studio_file_count(void) { return 76; }
+size_t studio_file_count(void) { return 79; }

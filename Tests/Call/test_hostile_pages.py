@@ -138,6 +138,8 @@ async def test_more_commands_than_may_wait_are_refused(ana):
      {"command": "select", "text": 1}, {"command": "select", "text": "x" * 100_000},
      {"command": "update", "stage": "a", "values": 1},
      {"command": "update", "stage": "a", "values": {"x": {"x": "1", "y": []}}},
+     {"command": "update", "stage": "a", "values": {"x": {"length": {"value": 1, "unit": "x"}}}},
+     {"command": "update", "stage": "a", "values": {"x": {"point": {"x": 1}}}},
      {"command": "activate", "stages": [1]},
      {"command": "span", "traceparent": 1, "name": 1, "start": "x", "end": "y"}],
 )  # fmt: skip

@@ -9,8 +9,8 @@ PHONE_WIDTH, PHONE_HEIGHT = 390, 844
 # The part of a phone's screen that the thumb of the hand that holds it reaches.
 REACH = 0.4
 SHOWN_ROWS = """(stage) => [...document.querySelectorAll(
-    `#selected [data-stage="${stage}"] [data-row]`)]
-    .filter((each) => each.checkVisibility()).map((each) => each.dataset.row)"""
+    `#selected [data-stage="${stage}"] [data-parameter]`)]
+    .filter((each) => each.checkVisibility()).map((each) => each.dataset.parameter)"""
 # The contrast of the camera's small squares is 92, and less than this in a blurred picture.
 LEAST_CONTRAST = 40
 
@@ -42,10 +42,10 @@ def test_stickers_are_named_and_have_the_controls_of_their_anchor(ana):
     rows = ana.page.run(SHOWN_ROWS, "hat")
     assert {"anchor", "scale", "faceOffset", "which", "rotate", "fade"} <= set(rows)
     assert not {"origin", "width", "height", "offset", "fit", "id"} & set(rows)
-    ana.enter('[data-stage="hat"] [data-parameter="which"]', "id")
+    ana.enter('[data-stage="hat"] [data-parameter="which"] select', "id")
     assert "id" in ana.page.run(SHOWN_ROWS, "hat")
 
-    ana.enter('[data-stage="hat"] [data-parameter="anchor"]', "frame")
+    ana.enter('[data-stage="hat"] [data-parameter="anchor"] select', "frame")
     rows = ana.page.run(SHOWN_ROWS, "hat")
     assert {"origin", "width", "height", "offset", "fit"} <= set(rows)
     assert not {"faceOffset", "which", "id", "rotate", "fade"} & set(rows)

@@ -73,7 +73,7 @@ def test_a_slider_that_moves_thirty_times_a_second_is_no_reason_to_drop_a_frame(
     dark = ben.take(ana.name)[-1]["colours"]["gray"][1]
 
     before, applied = ana.statistics(), ana.applied()
-    slider = '#selected [data-filter="colorControls"] [data-parameter="brightness"]'
+    slider = '#selected [data-filter="colorControls"] [data-parameter="brightness"] input[type="range"]'
     ana.page.until("(selector) => document.querySelector(selector)", slider)
     steps = ana.page.run(
         """(selector, count, milliseconds, first, last) => new Promise((resolve) => {

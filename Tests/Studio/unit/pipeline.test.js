@@ -1,20 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { excerpt, indexOf, replacedAt } from "../../../Sources/Studio/Page/editor/highlight.js";
+import { excerpt, indexOf, replacedAt } from "../../../Sources/Studio/Page/shared/positions.js";
 import { grouped } from "../../../Sources/Studio/Page/metrics/passes.js";
 import { TimeWindow } from "../../../Sources/Studio/Page/metrics/window.js";
-import { name, textOf, valueText } from "../../../Sources/Studio/Page/shared/text.js";
+import { quoted, unquoted } from "../../../Sources/Studio/Page/shared/quoting.js";
+import { textOf, valueText } from "../../../Sources/Studio/Page/shared/text.js";
 
 const stage = (filter, rest = {}) => ({
   id: "", failurePolicy: "UNSPECIFIED", filter: { name: filter, parameters: new Map() }, ...rest,
 });
 
 test("names are quoted unless they are words", () => {
-  assert.equal(name("gaussianBlur"), "gaussianBlur");
-  assert.equal(name("a-b.c_1"), "a-b.c_1");
-  assert.equal(name("1st"), '"1st"');
-  assert.equal(name('a "b" \\ \n\u0007'), '"a \\"b\\" \\\\ \\n\\u{7}"');
+  assert.equal(quoted("gaussianBlur"), "gaussianBlur");
+  assert.equal(quoted("a-b.c_1"), "a-b.c_1");
+  assert.equal(quoted("1st"), '"1st"');
+  assert.equal(quoted('a "b" \\ \n\u0007'), '"a \\"b\\" \\\\ \\n\\u{7}"');
+  for (const text of ["gaussianBlur", "1st", 'a "b" \\ \n\u0007', ""]) {
+    assert.equal(unquoted(quoted(text)), text);
+  }
 });
 
 test("texts that look like other values are quoted", () => {

@@ -27,9 +27,9 @@ export class Assets {
     this.resources = resources;
   }
 
-  /** The names of the uploaded pictures. */
-  get names() {
-    return [...this.#uploads.keys()];
+  /** The uploaded pictures. */
+  get uploaded() {
+    return [...this.#uploads.keys()].map((name) => ({ name, kind: /** @type {const} */ ("IMAGE") }));
   }
 
   /**
@@ -53,7 +53,7 @@ export class Assets {
 
   /** Returns the name of a picture; uploads one if necessary. */
   async any() {
-    const [first] = this.names;
+    const [first] = this.#uploads.keys();
     if (!first) await this.offered("gradient");
     return first ?? "gradient";
   }

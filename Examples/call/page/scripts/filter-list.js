@@ -11,7 +11,9 @@
 
 import { isFound } from "../shared/search.js";
 import { byId, element, words } from "../shared/dom.js";
-import { format, quoted } from "./pipeline.js";
+import { quoted } from "../shared/quoting.js";
+import { valueText } from "../shared/text.js";
+import { format } from "./pipeline.js";
 import { stageOf } from "./selection.js";
 
 /**
@@ -73,7 +75,9 @@ export function showFilters(catalogue, selection, assets) {
    * @param {string} name
    */
   function exampleOf(name) {
-    return catalogue.filters.get(name)?.example ?? {};
+    const example = catalogue.filters.get(name)?.example ?? {};
+    return Object.fromEntries(
+      Object.entries(example).map(([parameter, value]) => [parameter, valueText(value)]));
   }
 
   /**
@@ -106,6 +110,6 @@ export function showFilters(catalogue, selection, assets) {
 }
 
 /** @param {Parameter} parameter */
-function isRequired({ kind, default: preset }) {
-  return kind === "asset" && preset === null;
+function isRequired({ kind, defaultValue }) {
+  return kind === "ASSET" && !defaultValue;
 }

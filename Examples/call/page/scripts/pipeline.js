@@ -2,12 +2,19 @@
  * Pipelines in text form, as the server returns them: `glow: bloom(radius: 8) @mix(0.5), vignette`.
  * The server checks pipelines; this module only takes a valid one apart and puts it together.
  *
+ * @typedef {import("../sidelight/Generated/message-types.js").Length} Length
+ * @typedef {import("../sidelight/Generated/message-types.js").LengthUnit} LengthUnit
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
  * @typedef {import("./types.js").Stage} Stage
  */
 
+import { channelsOf } from "../shared/colors.js";
+import { quoted, unquoted } from "../shared/quoting.js";
+
 const OPENING = "([";
 const CLOSING = ")]";
-const WORD = /^[A-Za-z_][A-Za-z0-9_.\-]*$/;
+/** @type {Record<string, LengthUnit>} */
+const UNITS = { w: "WIDTH", h: "HEIGHT", min: "SHORT_SIDE" };
 
 /**
  * Returns the stages of a valid pipeline, and its working space.
@@ -32,25 +39,36 @@ export function format({ space, stages }) {
 }
 
 /**
- * Returns a name or text as it is written in a pipeline: in quotes unless it is a word.
+ * Returns a value from its text form.
  *
  * @param {string} text
+ * @param {unknown} kind The kind of the parameter.
+ * @returns {ParameterValue}
  */
-export function quoted(text) {
-  return WORD.test(text) ? text : JSON.stringify(text);
+export function valueOf(text, kind) {
+  const parts = text.replace(/^(color)?[([]|[)\]]$/g, "").split(",").filter(Boolean);
+  switch (kind) {
+    case "NUMBER": return { number: Number(text) };
+    case "LENGTH": return { length: lengthOf(text) };
+    case "POINT": return { point: { x: lengthOf(parts[0]), y: lengthOf(parts[1]) } };
+    case "COLOR": return { color: colorOf(text, parts) };
+    case "VECTOR": return { vector: { values: parts.map(Number) } };
+    case "FLAG": return { flag: text === "true" };
+    default: return { text: unquoted(text) };
+  }
 }
 
-/**
- * Returns the content of a name or text, without quotes.
- *
- * @param {string} text
- */
-export function unquoted(text) {
-  const escapes = /\\(?:u\{([0-9a-fA-F]+)\}|(.))/g;
-  if (!text.startsWith('"')) return text;
-  return text.slice(1, -1).replace(escapes, (_, code, letter) =>
-    code ? String.fromCodePoint(parseInt(code, 16)) :
-    ({ n: "\n", r: "\r", t: "\t" })[/** @type {"n"} */ (letter)] ?? letter);
+/** @param {string} [text] Such as `12`, `12px`, `0.5w`, `0.1min`. @returns {Length} */
+function lengthOf(text = "0") {
+  const unit = /[a-z]+$/.exec(text.trim())?.[0] ?? "px";
+  return { value: parseFloat(text), unit: UNITS[unit] ?? "PIXELS" };
+}
+
+/** @param {string} text `#ff8000` or `#ff800080`. @param {string[]} parts Of `color(...)`. */
+function colorOf(text, parts) {
+  const [red, green, blue, alpha] = parts.map(Number);
+  if (!text.startsWith("#")) return { red, green, blue, alpha };
+  return { ...channelsOf(text), alpha: text.length > 7 ? parseInt(text.slice(7), 16) / 255 : 1 };
 }
 
 /** @param {string} text @param {number} index @returns {Stage} */

@@ -5,7 +5,7 @@
  * @typedef {import("./catalogue.js").Catalogue} Catalogue
  */
 
-import { unquoted } from "./pipeline.js";
+import { unquoted } from "../shared/quoting.js";
 
 const FACES = ["face", "eyes", "forehead", "mouth"];
 /** @type {Record<string, string[]>} */
@@ -37,7 +37,7 @@ const CONDITIONS = {
  */
 export function isRelevant({ filter, values }, name, catalogue) {
   return Object.entries(CONDITIONS[filter] ?? {}).every(([deciding, conditions]) => {
-    const current = values.get(deciding) ?? catalogue.parameter(filter, deciding)?.default ?? "";
-    return conditions[name]?.includes(unquoted(current)) ?? true;
+    const preset = catalogue.parameter(filter, deciding)?.defaultValue?.text ?? "";
+    return conditions[name]?.includes(unquoted(values.get(deciding) ?? preset)) ?? true;
   });
 }

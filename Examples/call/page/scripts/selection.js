@@ -10,6 +10,7 @@
  */
 
 import { Refusal } from "./commands.js";
+import { valueText } from "../shared/text.js";
 import { format, parse } from "./pipeline.js";
 import { Span, now } from "./trace.js";
 
@@ -157,11 +158,10 @@ export class Selection extends EventTarget {
    *
    * @param {Stage} stage
    * @param {string} name
-   * @param {string} text The value in text form.
    * @param {Value} value
    */
-  set(stage, name, text, value) {
-    stage.values.set(name, text);
+  set(stage, name, value) {
+    stage.values.set(name, valueText(value));
     const waiting = this.#updates.get(stage.path) ?? { stage, values: {} };
     waiting.values[name] = value;
     this.#updates.set(stage.path, waiting);

@@ -7,9 +7,10 @@
  * @typedef {import("./types.js").Stage} Stage
  */
 
-import { control } from "./controls.js";
+import { parameterRow } from "../shared/controls.js";
 import { byId, element, words } from "../shared/dom.js";
-import { unquoted } from "./pipeline.js";
+import { unquoted } from "../shared/quoting.js";
+import { valueOf } from "./pipeline.js";
 import { isRelevant } from "./relevance.js";
 
 /**
@@ -55,7 +56,7 @@ export function showStages(catalogue, selection, assets, frameSize) {
    */
   function title({ filter, values, content }) {
     const picture = (catalogue.filters.get(filter)?.parameters ?? [])
-      .filter(({ kind, name }) => kind === "asset" && name !== "plate")
+      .filter(({ kind, name }) => kind === "ASSET" && name !== "plate")
       .map(({ name }) => unquoted(values.get(name) ?? "")).find(Boolean);
     const name = filter ? words(filter) : content;
     return picture ? { name: words(picture), detail: name } : { name, detail: "" };
@@ -65,14 +66,15 @@ export function showStages(catalogue, selection, assets, frameSize) {
   function controls(stage) {
     const parameters = catalogue.filters.get(stage.filter)?.parameters ?? [];
     return parameters.map((parameter) => {
-      const row = control(parameter, stage.values.get(parameter.name), {
-        prefix: `stage-${stage.path}`,
+      const { name, kind, defaultValue } = parameter;
+      const text = stage.values.get(name);
+      const row = parameterRow(parameter, text === undefined ? text : valueOf(text, kind), {
+        id: `stage-${stage.path}`,
         frameSize,
-        assets: () => assets.names,
-        change: (text, value) => selection.set(stage, parameter.name, text, value),
+        assets: () => assets.uploaded,
+        change: (_, value = defaultValue) => value && selection.set(stage, name, value),
       });
-      row.dataset.row = parameter.name;
-      row.hidden = !isRelevant(stage, parameter.name, catalogue);
+      row.hidden = !isRelevant(stage, name, catalogue);
       return row;
     });
   }
@@ -92,8 +94,8 @@ export function showStages(catalogue, selection, assets, frameSize) {
 
   selection.addEventListener("values", () => {
     for (const [index, item] of [...list.children].entries()) {
-      for (const row of item.querySelectorAll("[data-row]")) {
-        row.hidden = !isRelevant(selection.stages[index], row.dataset.row, catalogue);
+      for (const row of item.querySelectorAll("[data-parameter]")) {
+        row.hidden = !isRelevant(selection.stages[index], row.dataset.parameter, catalogue);
       }
     }
   });

@@ -6,8 +6,9 @@
  * @typedef {import("./types.js").CommandError} CommandError
  */
 
-import { Refusal } from "./commands.js";
 import { byId, element } from "../shared/dom.js";
+import { excerpt, indexOf, replacedAt } from "../shared/positions.js";
+import { Refusal } from "./commands.js";
 
 const CHECK_DELAY_MS = 300;
 /** The number of characters that are shown on each side of an error. */
@@ -52,7 +53,7 @@ export function showText(commands, selection) {
     delete problem.dataset.column;
     if (line && column) {
       Object.assign(problem.dataset, { line, column });
-      problem.append(element("pre", { "aria-hidden": "true" }, excerpt(text, line, column)));
+      problem.append(element("pre", { "aria-hidden": "true" }, excerpt(text, line, column, CONTEXT)));
     }
     problem.append(element("p", {}, sentence(message)));
     problem.hidden = false;
@@ -61,7 +62,8 @@ export function showText(commands, selection) {
     suggestion.textContent = `Use ${error.suggestion}`;
     suggestion.dataset.suggestion = error.suggestion ?? "";
     suggestion.onclick = () => {
-      editor.value = replaced(text, line ?? 1, column ?? 1, error.suggestion ?? "");
+      const index = indexOf(text, line ?? 1, column ?? 1);
+      editor.value = replacedAt(text, index, error.suggestion ?? "");
       apply();
     };
   }
@@ -112,36 +114,4 @@ export function showText(commands, selection) {
 function sentence(message) {
   const [first] = message.split("\n");
   return first.replace(/^.*?column \d+: /, "");
-}
-
-/**
- * Returns the part of a text around a position, with a caret under the character.
- *
- * @param {string} text
- * @param {number} line
- * @param {number} column
- */
-function excerpt(text, line, column) {
-  const characters = Array.from(text.split("\n")[line - 1] ?? "");
-  const start = Math.max(0, column - 1 - CONTEXT);
-  const shown = characters.slice(start, column + CONTEXT).join("");
-  const head = start > 0 ? "…" : "";
-  return `${head}${shown}\n${" ".repeat(head.length + column - 1 - start)}▲`;
-}
-
-/**
- * Returns a text with another word at a position.
- *
- * @param {string} text
- * @param {number} line
- * @param {number} column
- * @param {string} word
- */
-function replaced(text, line, column, word) {
-  const lines = text.split("\n");
-  const characters = Array.from(lines[line - 1]);
-  const before = characters.slice(0, column - 1).join("");
-  const rest = characters.slice(column - 1).join("");
-  lines[line - 1] = before + rest.replace(/^("[^"]*"|[A-Za-z0-9_.\-]*)/, word);
-  return lines.join("\n");
 }

@@ -5,12 +5,12 @@
  * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/catalogue.js").Catalogue} Catalogue
  * @typedef {import("../pipeline/selection.js").Selection} Selection
- * @typedef {import("./controls.js").Context} Context
+ * @typedef {import("../shared/controls.js").Context} Context
  */
 
 import { element, icon, iconButton, rounded, words } from "../shared/dom.js";
+import { parameterRow } from "../shared/controls.js";
 import { stageText, textOf } from "../shared/text.js";
-import { parameterRow } from "./controls.js";
 
 /**
  * @typedef {object} CardContext

@@ -6,9 +6,10 @@
  */
 
 import { byId, element } from "../shared/dom.js";
+import { excerpt, indexOf, replacedAt } from "../shared/positions.js";
 import { server } from "../server.js";
 import { RpcError } from "../sidelight/index.js";
-import { excerpt, highlighted, indexOf, replacedAt } from "./highlight.js";
+import { highlighted } from "./highlight.js";
 
 const CHECK_DELAY_MS = 200;
 /** The number of characters that are shown on each side of an error. */

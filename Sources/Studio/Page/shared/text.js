@@ -11,15 +11,14 @@
  * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage
  */
 
-const WORD = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+import { quoted } from "./quoting.js";
+
 /** Words that are not texts as values. */
 const RESERVED = ["true", "false", "nan"];
 /** @type {Record<string, string>} */
 const UNITS = { WIDTH: "w", HEIGHT: "h", SHORT_SIDE: "min" };
 /** @type {Record<string, string>} */
 const SPACES = { SRGB_GAMMA: "@gamma", SRGB_LINEAR: "@linear" };
-/** @type {Record<string, string>} */
-const ESCAPES = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
  * Returns a pipeline as text. Parameters are ordered by name, so equal pipelines have equal texts.
@@ -35,7 +34,7 @@ export function textOf(pipeline, separator = ", ") {
 
 /** @param {Stage} stage @returns {string} */
 export function stageText(stage) {
-  const parts = [stage.id ? `${name(stage.id)}:` : "", content(stage)];
+  const parts = [stage.id ? `${quoted(stage.id)}:` : "", content(stage)];
   if (stage.mix !== undefined && stage.mix !== 1) parts.push(`@mix(${stage.mix})`);
   if (stage.region) parts.push(`@region${lengths(regionLengths(stage.region))}`);
   if (stage.active === false) parts.push("@off");
@@ -51,19 +50,7 @@ export function valueText(value) {
   if (value.vector) return `[${value.vector.values.map(numberText).join(", ")}]`;
   if (value.flag !== undefined) return String(value.flag);
   const text = value.text ?? "";
-  return RESERVED.includes(text) ? `"${text}"` : name(text);
-}
-
-/**
- * Returns a name as it is written in a pipeline: in quotes unless it is a word.
- *
- * @param {string} text
- */
-export function name(text) {
-  if (WORD.test(text)) return text;
-  const escaped = text.replace(/["\\\p{Cc}]/gu, (character) =>
-    ESCAPES[character] ?? `\\u{${character.charCodeAt(0).toString(16)}}`);
-  return `"${escaped}"`;
+  return RESERVED.includes(text) ? `"${text}"` : quoted(text);
 }
 
 /** @param {Region} region @returns {(Length|undefined)[]} */
@@ -76,8 +63,8 @@ function content({ filter, pipeline }) {
   if (pipeline) return `[${textOf(pipeline)}]`;
   if (!filter) return "";
   const parameters = [...filter.parameters].sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, value]) => `${name(key)}: ${valueText(value)}`);
-  return name(filter.name) + (parameters.length ? `(${parameters.join(", ")})` : "");
+    .map(([key, value]) => `${quoted(key)}: ${valueText(value)}`);
+  return quoted(filter.name) + (parameters.length ? `(${parameters.join(", ")})` : "");
 }
 
 /** @param {Length} [value] @param {string} [pixels] The unit of pixels. */

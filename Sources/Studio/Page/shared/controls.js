@@ -7,8 +7,8 @@
  * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
  */
 
-import { element, iconButton, words } from "../shared/dom.js";
-import { valueText } from "../shared/text.js";
+import { element, iconButton, words } from "./dom.js";
+import { valueText } from "./text.js";
 import { assetControl, choiceControl, colorControl, flagControl, textControl, vectorControl }
   from "./plain-controls.js";
 import { lengthControl, numberControl, pointControl } from "./slider-controls.js";
@@ -17,9 +17,9 @@ import { lengthControl, numberControl, pointControl } from "./slider-controls.js
  * @typedef {object} Context
  * @property {string} id A prefix for IDs, unique in the page.
  * @property {() => {width: number, height: number}} frameSize
- * @property {() => Asset[]} assets
- * @property {() => void} addAsset Opens the choice of a file.
- * @property {(onPoint: (x: number, y: number) => void) => void} pickPoint Lets the user pick a
+ * @property {() => Pick<Asset, "name"|"kind">[]} assets
+ * @property {() => void} [addAsset] Opens the choice of a file.
+ * @property {(onPoint: (x: number, y: number) => void) => void} [pickPoint] Lets the user pick a
  *   position in the picture; the coordinates are 0-1.
  * @property {(name: string, value: ParameterValue|undefined) => void} change Called for each new
  *   value; `undefined` is the default.

@@ -6,8 +6,8 @@
  * @typedef {import("./controls.js").ControlFactory} ControlFactory
  */
 
-import { channelsOf, hexadecimal } from "../shared/colors.js";
-import { element, rounded, words } from "../shared/dom.js";
+import { channelsOf, hexadecimal } from "./colors.js";
+import { element, rounded, words } from "./dom.js";
 
 /** The filters whose assets are tables; all others use images. */
 const TABLE_FILTERS = ["colorCube"];
@@ -90,9 +90,9 @@ export function assetControl(parameter, value, id, change, { assets, addAsset, i
     element("option", { value: "" }, isRequired ? "Choose a file" : "none"),
     ...names.map((name) => element("option", { value: name }, name)));
   input.value = current;
-  const add = element("button",
-    { type: "button", class: "small", "data-action": "add-asset", click: addAsset }, "Add…");
-  return { elements: [input, add], show: (other) => { input.value = other.text ?? ""; } };
+  const add = addAsset ? [element("button",
+    { type: "button", class: "small", "data-action": "add-asset", click: addAsset }, "Add…")] : [];
+  return { elements: [input, ...add], show: (other) => { input.value = other.text ?? ""; } };
 }
 
 /** @type {ControlFactory} */

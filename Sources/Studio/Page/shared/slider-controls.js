@@ -8,7 +8,7 @@
  * @typedef {import("./controls.js").ControlFactory} ControlFactory
  */
 
-import { element, iconButton, rounded, words } from "../shared/dom.js";
+import { element, iconButton, rounded, words } from "./dom.js";
 
 /** The number of steps of a slider. */
 const STEPS = 200;
@@ -88,15 +88,16 @@ export function pointControl(parameter, value, id, change, context) {
         send();
       });
   });
-  const pick = iconButton("point", `Pick ${label} in the picture`, {
+  const { pickPoint } = context;
+  const pick = pickPoint ? [iconButton("point", `Pick ${label} in the picture`, {
     class: "icon-button pick", "data-action": "pick",
-    click: () => context.pickPoint((x, y) => {
+    click: () => pickPoint((x, y) => {
       Object.assign(place, { x, y });
       across.show(rounded(x));
       down.show(rounded(y));
       send();
     }),
-  });
+  })] : [];
 
   /** @param {import("../sidelight/Generated/message-types.js").ParameterValue} other */
   function show(other) {
@@ -108,7 +109,7 @@ export function pointControl(parameter, value, id, change, context) {
     down.show(place.y);
   }
   show(value);
-  return { elements: [pick, ...across.elements, ...down.elements], show };
+  return { elements: [...pick, ...across.elements, ...down.elements], show };
 }
 
 /**
