@@ -429,7 +429,10 @@ let package = Package(
     // The definitions of operations, with which the results of plans are compared. In no product.
     .target(
       name: "SidelightReference",
-      dependencies: ["SidelightKernels", "SidelightScene", "SidelightText", "CKernels"],
+      dependencies: [
+        "SidelightKernelLanguage", "SidelightKernels", "SidelightScene", "SidelightText",
+        "CKernels",
+      ],
       path: "Tests/Reference",
       swiftSettings: strictMemory),
 

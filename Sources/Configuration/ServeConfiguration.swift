@@ -24,7 +24,6 @@ public struct ServeConfiguration: Sendable {
   var sharedMemory = SharedMemoryConfiguration()
   /// The resume keys that are set directly.
   var resumeKeys: [ResumeKey]?
-  /// The resume keys from a file.
   var resumeKeyFile: ResumeKeyFile?
 
   var tls = TLSSettings()
@@ -69,6 +68,7 @@ public struct ServeConfiguration: Sendable {
   public var server: ServerConfiguration {
     var server = self.base
     server.computeThreads = self.computeThreads ?? server.computeThreads
+    server.guards = Self.derived(server.guards)
     server.sharedMemory = self.offersSharedMemory ? self.sharedMemory : nil
     if let keys = self.resumeKeys ?? self.resumeKeyFile?.keys {
       server.resumeKeys = keys
@@ -108,38 +108,20 @@ public struct ServeConfiguration: Sendable {
     return identity
   }
 
-  /// Returns an address's share of a limit: a quarter, at least the default, and at most a half.
-  private static func share(of limit: Int, default: Int) -> Int {
-    min(max(limit / 4, `default`), max(1, limit / 2))
-  }
-
-  /// The limit of connections, of which an address has a share.
-  var maxConnections: Int {
-    get { self.base.guards.maxConnections }
-    set {
-      self.base.guards.maxConnections = newValue
-      self.base.guards.maxConnectionsPerAddress =
-        Self.share(of: newValue, default: GuardConfiguration().maxConnectionsPerAddress)
+  /// Returns limits with those that follow from others: of an address, a quarter of the limit of
+  /// all, at least the default, and at most a half; of a burst of PINGs, four times the rate.
+  private static func derived(_ guards: GuardConfiguration) -> GuardConfiguration {
+    var guards = guards
+    for (all, address) in [
+      (\GuardConfiguration.maxConnections, \GuardConfiguration.maxConnectionsPerAddress),
+      (\.maxUnfinishedBytes, \.maxUnfinishedBytesPerAddress),
+    ] {
+      let limit = guards[keyPath: all]
+      guards[keyPath: address] = min(
+        max(limit / 4, GuardConfiguration()[keyPath: address]), max(1, limit / 2))
     }
-  }
-
-  /// The limit of incompletely received bytes, of which an address has a share.
-  var maxUnfinishedBytes: Int {
-    get { self.base.guards.maxUnfinishedBytes }
-    set {
-      self.base.guards.maxUnfinishedBytes = newValue
-      self.base.guards.maxUnfinishedBytesPerAddress =
-        Self.share(of: newValue, default: GuardConfiguration().maxUnfinishedBytesPerAddress)
-    }
-  }
-
-  /// The sustained rate of PINGs per connection. Four times as many may come at once.
-  var pingsPerSecond: Int {
-    get { self.base.guards.pingsPerSecond }
-    set {
-      self.base.guards.pingsPerSecond = newValue
-      self.base.guards.pingBurst = 4 * newValue
-    }
+    guards.pingBurst = 4 * guards.pingsPerSecond
+    return guards
   }
 
   // MARK: Workers

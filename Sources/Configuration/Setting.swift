@@ -158,7 +158,6 @@ public struct SettingError: Error, Sendable, Hashable, CustomStringConvertible {
     self.description = description
   }
 
-  /// Creates the error of an invalid value.
   init(
     _ setting: Setting, _ texts: [String], from origin: SettingOrigin,
     _ error: InvalidSettingValue
@@ -168,12 +167,10 @@ public struct SettingError: Error, Sendable, Hashable, CustomStringConvertible {
     self.init("\(setting.named(in: origin)) is \(value); \(error.reason)")
   }
 
-  /// Creates the error of a removed setting.
   init(_ removed: RemovedSetting, named name: String) {
     self.init("\(name) was removed; \(removed.remedy)")
   }
 
-  /// Creates the error of an unknown name.
   init(unknown name: String, nearest: String?) {
     self.init("\(name.shortened) is unknown" + (nearest.map { "; did you mean \($0)?" } ?? ""))
   }

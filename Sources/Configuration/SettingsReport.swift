@@ -83,7 +83,6 @@ extension Setting {
     self.key.lastIndex(of: ".").map { String(self.key[self.key.index(after: $0)...]) } ?? self.key
   }
 
-  /// Returns a value in YAML.
   fileprivate func yaml(_ texts: [String]) -> String {
     self.kind.isList
       ? "[\(texts.map(Self.scalar).joined(separator: ", "))]" : texts.map(Self.scalar).joined()

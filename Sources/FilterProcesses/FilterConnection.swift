@@ -81,7 +81,6 @@ final class FilterConnection: Sendable {
 
   /// The memory that the process maps.
   let memory: FilterMemory
-  /// The messages for the process.
   let outbound: AsyncStream<Sidelight_V1_HostMessage>
   private let messages: AsyncStream<Sidelight_V1_HostMessage>.Continuation
   private let monitor: FilterProcessMonitor
@@ -164,7 +163,6 @@ final class FilterConnection: Sendable {
   ///
   /// - Parameters:
   ///   - frame: The message without its number and budget.
-  ///   - blocks: The memory of the pictures.
   ///   - deadline: The time at which the frame has no use any more. `nil` disables the limit.
   /// - Returns: `nil` if the deadline has passed, or the task was cancelled.
   /// - Throws: ``FilterProcessError`` if the filter failed, or the process has ended.
@@ -330,7 +328,6 @@ final class FilterConnection: Sendable {
 
   // MARK: Supervision
 
-  /// Whether the process has frames.
   var hasFrames: Bool { self.state.withLock { !$0.frames.isEmpty } }
 
   /// Returns the reason why the process counts as hung; `nil` if it doesn't.

@@ -117,7 +117,6 @@ extension Int {
   fileprivate func roundedUp(to unit: Int) -> Int { (self + unit - 1) / unit * unit }
 }
 
-/// Returns the system's text for an error number.
 func systemText(_ code: CInt) -> String { String(cString: strerror(code)) }
 
 /// An error of a filter process, as a sentence for logs and for the frames that fail.

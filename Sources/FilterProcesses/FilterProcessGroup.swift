@@ -45,7 +45,6 @@ final class FilterProcessGroup: Sendable {
     (self.reloads, self.requests) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Whether a process serves sessions.
   func isServing(_ process: FilterProcess) -> Bool {
     self.state.withLock { $0.serving.contains { $0 === process } }
   }

@@ -65,13 +65,11 @@ final class FilterProcessMonitor: Sendable {
     self.changes = changes
   }
 
-  /// Counts a frame.
   func count(_ outcome: FrameOutcome) { self.frames[outcome]?.increment() }
 
   /// Counts a copy of a picture into or out of the memory.
   func countCopy() { self.copies.increment() }
 
-  /// Counts a restart.
   func count(_ reason: RestartReason) { self.restarts[reason]?.increment() }
 
   /// Changes the number of processes by state.

@@ -224,7 +224,6 @@ struct RemoteFaceFinder: FaceFinder {
 }
 
 extension Frame {
-  /// The picture as a frame.
   fileprivate init(_ picture: ColorPicture) {
     let size = FrameSize(width: picture.width, height: picture.height)
     // A reduced picture has a valid size.

@@ -73,10 +73,6 @@ final class RemoteSession: Sendable {
   ///
   /// - Parameters:
   ///   - frame: The message without session and parameters.
-  ///   - blocks: The memory of its pictures.
-  ///   - connection: The process that has the memory.
-  ///   - arguments: The filter's arguments.
-  ///   - label: The label of the client's session.
   ///   - deadline: The time at which the frame has no use any more.
   /// - Throws: `PassDeadlineError`, `CancellationError`, or ``FilterProcessError``.
   func filter(
@@ -248,7 +244,6 @@ struct ProcessPass: RemotePass {
     scene?.drawing(of: self.index, as: RemoteDrawing.self)
   }
 
-  /// Returns the input in the process's memory.
   private func input(
     _ context: PassContext, in memory: FilterMemory, ownsInput: Bool
   ) async throws -> (block: FilterMemory.Block, layout: FrameLayout) {

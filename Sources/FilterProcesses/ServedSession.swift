@@ -85,7 +85,6 @@ struct ServedFilter: ServedSession {
 
 /// A session of a matte.
 struct ServedMatte: ServedSession {
-  /// The format of its pictures.
   static let format = PixelFormat.rgb24
 
   var source: any MatteSource
@@ -128,7 +127,6 @@ struct ServedFaceFinder: ServedSession {
     self.finder = finder
   }
 
-  /// The format of its pictures.
   static func format(of finder: any FaceFinder) -> PixelFormat {
     finder.needsColor ? .rgb24 : .gray8
   }

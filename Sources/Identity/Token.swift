@@ -122,9 +122,7 @@ struct TokenClaims: JWTPayload {
 
 /// The header of a token.
 struct TokenHeader: Sendable, Hashable {
-  /// The ID of the key.
   var keyID: String
-  /// The algorithm.
   var algorithm: String
 
   /// The maximum length of a token in bytes.

@@ -15,7 +15,6 @@ struct KernelCompiler {
     var parameters: [[Double]]?
     /// The size of frames; `nil` if it is unknown.
     var size: FrameSize?
-    /// Whether the frames are opaque.
     var isOpaque: Bool
   }
 
@@ -109,7 +108,6 @@ struct KernelCompiler {
     return program.nanosecondsPerPixel
   }
 
-  /// Compiles a kernel.
   static func compile(
     _ syntax: KernelText.Syntax, _ bytes: [UInt8], _ setting: Setting
   ) throws(KernelTextError) -> Compiled {

@@ -3,9 +3,9 @@ import SidelightKernels
 
 /// The operations of a kernel on single numbers. The graph reuses an existing operation instead of
 /// adding it again, and computes operations on constants.
-struct KernelGraph {
+package struct KernelGraph {
   /// A number that the pixels or the frame provide.
-  enum Input: Hashable {
+  package enum Input: Hashable {
     /// A channel of the pixel: 0 red, 1 green, 2 blue, 3 alpha. Straight colour in kernels of one
     /// pixel, else premultiplied.
     case channel(Int)
@@ -29,9 +29,9 @@ struct KernelGraph {
   }
 
   /// The index of a node.
-  typealias Index = Int
+  package typealias Index = Int
 
-  enum Node: Hashable {
+  package enum Node: Hashable {
     case constant(Double)
     case input(Input)
     /// An operation; existing operands replace missing ones.
@@ -54,7 +54,7 @@ struct KernelGraph {
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  private(set) var nodes: [Node] = []
+  package private(set) var nodes: [Node] = []
   private(set) var variability: [Variability] = []
   /// The maximum magnitude per node, if the inputs are finite; infinite if it is unbounded or
   /// unknown.
@@ -214,33 +214,6 @@ struct KernelGraph {
 }
 
 extension KernelGraph {
-  /// Computes nodes in double precision.
-  ///
-  /// - Parameters:
-  ///   - input: The value of an input.
-  ///   - read: A picture's pixel at a position.
-  func evaluate(
-    _ results: [Index], _ input: (Input) -> Double,
-    read: (_ picture: Int, _ x: Double, _ y: Double) -> SIMD4<Double>
-  ) -> [Double] {
-    var values: [Double] = []
-    var pixels: [Index: SIMD4<Double>] = [:]
-    values.reserveCapacity(self.nodes.count)
-    for (index, node) in self.nodes.enumerated() {
-      switch node {
-      case .constant(let value): values.append(value)
-      case .input(let source): values.append(input(source))
-      case .operation(let operation, let a, let b, let c):
-        values.append(operation.value(values[a], values[b], values[c]))
-      case .read(let picture, let x, let y):
-        pixels[index] = read(picture, values[x], values[y])
-        values.append(0)
-      case .channel(let channel, let pixel): values.append(pixels[pixel]?[channel] ?? 0)
-      }
-    }
-    return results.map { values[$0] }
-  }
-
   /// The inputs on which each node depends: a bit per channel of the pixel, and one for all others.
   private var dependencies: [UInt8] {
     var masks: [UInt8] = []

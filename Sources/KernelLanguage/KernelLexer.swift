@@ -36,7 +36,6 @@ struct KernelToken {
 /// A reader of tokens. Spaces, line breaks, and comments (`// ...` to the end of the line, and
 /// `/* ... */`) only separate tokens.
 struct KernelLexer {
-  /// The text.
   let bytes: [UInt8]
   private var offset = 0
 

@@ -1,14 +1,13 @@
 import CKernels
 
 /// An operation of kernel programs on single numbers.
-enum KernelOperation: UInt8, CaseIterable {
+package enum KernelOperation: UInt8, CaseIterable {
   // The order of `sl_kernel_operation`.
   case copy, negate, abs, sign, floor, fract, sqrt, exp2, log2, sin, cos, finite
   case add, subtract, multiply, divide, min, max, mod, pow, step, atan2, less, lessOrEqual, equal
   case hash
   case multiplyAdd, mix, clamp, smooth, select
 
-  /// The number of operands.
   var operandCount: Int {
     self.rawValue < Self.add.rawValue ? 1 : self.rawValue < Self.multiplyAdd.rawValue ? 2 : 3
   }
@@ -34,12 +33,35 @@ enum KernelOperation: UInt8, CaseIterable {
   /// The value for numbers that are known when a program is compiled. Functions without an exact
   /// result are computed by using the portable rows, in single precision: a machine's mathematical
   /// library may differ from another's.
-  func constant(_ a: Double, _ b: Double, _ c: Double) -> Double {
+  package func constant(_ a: Double, _ b: Double, _ c: Double) -> Double {
     switch self {
     case .exp2, .log2, .sin, .cos, .pow, .atan2:
-      return Double(Self.portableValue(self, Float(a), Float(b)))
-    default:
-      return self.value(a, b, c)
+      Double(Self.portableValue(self, Float(a), Float(b)))
+    case .copy: a
+    case .negate: -a
+    case .abs: a.magnitude
+    case .sign: a > 0 ? 1 : a < 0 ? -1 : 0
+    case .floor: a.rounded(.down)
+    case .fract: a - a.rounded(.down)
+    case .sqrt: a > 0 ? a.squareRoot() : 0
+    case .finite: a.isNaN ? 0 : Swift.min(Swift.max(a, -65504), 65504)
+    case .add: a + b
+    case .subtract: a - b
+    case .multiply: a * b
+    case .divide: a / b
+    case .min: b < a ? b : a
+    case .max: a < b ? b : a
+    case .mod: a - b * (a / b).rounded(.down)
+    case .step: b < a ? 0 : 1
+    case .less: a < b ? 1 : 0
+    case .lessOrEqual: a <= b ? 1 : 0
+    case .equal: a == b ? 1 : 0
+    case .hash: Double(Self.hash(Float(a), Float(b)))
+    case .multiplyAdd: a * b + c
+    case .mix: a + (b - a) * c
+    case .clamp: Self.limited(a, b, c)
+    case .smooth: Self.smoothed((a - b) * c)
+    case .select: a != 0 ? b : c
     }
   }
 
@@ -67,45 +89,6 @@ enum KernelOperation: UInt8, CaseIterable {
         }
         return unsafe values[0]
       }
-    }
-  }
-
-  /// The definition, in double precision.
-  func value(_ a: Double, _ b: Double, _ c: Double) -> Double {
-    switch self {
-    case .copy: a
-    case .negate: -a
-    case .abs: a.magnitude
-    case .sign: a > 0 ? 1 : a < 0 ? -1 : 0
-    case .floor: a.rounded(.down)
-    case .fract: a - a.rounded(.down)
-    case .sqrt: a > 0 ? a.squareRoot() : 0
-    case .exp2: KernelMath.power2(Swift.min(Swift.max(a.isNaN ? -126 : a, -126), 127))
-    case .log2: KernelMath.logarithm2(a > 0x1p-126 ? a : 0x1p-126)
-    case .sin: KernelMath.sine(a.magnitude < 0x1p22 ? a : 0)
-    case .cos: KernelMath.cosine(a.magnitude < 0x1p22 ? a : 0)
-    case .finite: a.isNaN ? 0 : Swift.min(Swift.max(a, -65504), 65504)
-    case .add: a + b
-    case .subtract: a - b
-    case .multiply: a * b
-    case .divide: a / b
-    case .min: b < a ? b : a
-    case .max: a < b ? b : a
-    case .mod: a - b * (a / b).rounded(.down)
-    case .pow:
-      a > 0
-        ? KernelMath.power2(Swift.min(Swift.max(b * KernelMath.logarithm2(a), -126), 127)) : 0
-    case .step: b < a ? 0 : 1
-    case .atan2: a == 0 && b == 0 ? 0 : KernelMath.angle(a, b)
-    case .less: a < b ? 1 : 0
-    case .lessOrEqual: a <= b ? 1 : 0
-    case .equal: a == b ? 1 : 0
-    case .hash: Double(Self.hash(Float(a), Float(b)))
-    case .multiplyAdd: a * b + c
-    case .mix: a + (b - a) * c
-    case .clamp: Self.limited(a, b, c)
-    case .smooth: Self.smoothed((a - b) * c)
-    case .select: a != 0 ? b : c
     }
   }
 
@@ -144,7 +127,7 @@ enum KernelOperation: UInt8, CaseIterable {
     case .exp2: a < 99 ? 0x1p99 : .infinity
     case .log2: 128
     case .pow:
-      divisor.map { $0 >= 0 ? KernelMath.power(Swift.max(a, 1), $0) : .infinity } ?? .infinity
+      divisor.map { $0 >= 0 ? power(Swift.max(a, 1), $0) : .infinity } ?? .infinity
     case .atan2: (a + b).isFinite ? 4 : .infinity
     case .finite: 65504
     case .add, .subtract: a + b
@@ -160,12 +143,5 @@ enum KernelOperation: UInt8, CaseIterable {
   }
 }
 
-/// Functions of the mathematical library in double precision, for the definitions of operations.
-enum KernelMath {
-  static func power2(_ x: Double) -> Double { exp2(x) }
-  static func logarithm2(_ x: Double) -> Double { log2(x) }
-  static func sine(_ x: Double) -> Double { sin(x) }
-  static func cosine(_ x: Double) -> Double { cos(x) }
-  static func angle(_ y: Double, _ x: Double) -> Double { atan2(y, x) }
-  static func power(_ x: Double, _ y: Double) -> Double { pow(x, y) }
-}
+/// The power function of the mathematical library, for bounds.
+private func power(_ x: Double, _ y: Double) -> Double { pow(x, y) }

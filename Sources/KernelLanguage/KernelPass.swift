@@ -1,40 +1,28 @@
 import CKernels
-import SidelightKernels
+package import SidelightKernels
 
 /// A kernel that reads other pixels of the picture, as an operation of plans.
-struct KernelNeighborhood: DefinedOperation {
-  let program: KernelProgram
-  let images: [PlacedBackdrop]
+package struct KernelNeighborhood: NeighborhoodOperation {
+  package let program: KernelProgram
+  package let images: [PlacedBackdrop]
   let isWarp: Bool
 
-  var kind: PassDescription.Kind { self.isWarp ? .warp : .neighborhood }
+  package var kind: PassDescription.Kind { self.isWarp ? .warp : .neighborhood }
 
-  var averages: Bool { false }
+  package var averages: Bool { false }
 
-  var summary: String {
+  package var summary: String {
     let distance = max(self.program.readDistance.rounded(.up), Double(self.program.reach))
     let side = distance < 1e4 ? "\(2 * Int(distance) + 1)" : ""
     return "a kernel over \(side.isEmpty ? "the frame" : "\(side)x\(side) pixels")"
   }
 
-  func spread(in geometry: FrameGeometry) -> Double? {
+  package func spread(in geometry: FrameGeometry) -> Double? {
     self.program.reach > 0 || self.program.readsPicture ? nil : 0
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     KernelPass(setting: setting, program: self.program, images: self.images)
-  }
-
-  func pixel(
-    x: Int, y: Int, of size: FrameSize, _ time: FrameTime, _ pixel: (Int, Int) -> SIMD4<Double>
-  ) -> SIMD4<Double> {
-    func clamped(_ x: Int, _ y: Int) -> SIMD4<Double> {
-      pixel(min(max(x, 0), size.width - 1), min(max(y, 0), size.height - 1))
-    }
-    return self.program.evaluate(
-      clamped(x, y), x: x, y: y, time, images: self.images,
-      neighbor: { clamped(x + $0, y + $1) },
-      picture: { Interpolation.pixel(at: $0, $1, in: size, pixel) })
   }
 }
 
@@ -141,26 +129,5 @@ struct KernelPass: Pass {
         destination.store(first, height > 1 ? compute(1) : nil)
       }
     }
-  }
-}
-
-/// Linear interpolation between pixels.
-enum Interpolation {
-  /// Returns the pixel at a position, in pixels from the top left; beyond the edges, the pixel at
-  /// the edge. NaN counts as 0.
-  static func pixel(
-    at x: Double, _ y: Double, in size: FrameSize, _ pixel: (Int, Int) -> SIMD4<Double>
-  ) -> SIMD4<Double> {
-    func split(_ position: Double, _ count: Int) -> (first: Int, second: Int, weight: Double) {
-      let limited = position > 0.5 ? min(position - 0.5, Double(count - 1)) : 0
-      let first = Int(limited)
-      return (first, min(first + 1, count - 1), limited - Double(first))
-    }
-    let (left, right, across) = split(x, size.width)
-    let (upper, lower, down) = split(y, size.height)
-    let (a, b) = (pixel(left, upper), pixel(right, upper))
-    let (c, d) = (pixel(left, lower), pixel(right, lower))
-    let above = a + (b - a) * across
-    return above + (c + (d - c) * across - above) * down
   }
 }

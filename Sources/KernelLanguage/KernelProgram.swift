@@ -1,5 +1,5 @@
 import CKernels
-import SidelightKernels
+package import SidelightKernels
 
 /// A compiled kernel: steps on the pixels of a strip, for the C rows.
 ///
@@ -7,8 +7,8 @@ import SidelightKernels
 /// for all pixels of a row are computed once.
 @safe
 package final class KernelProgram: @unchecked Sendable {  // the buffers are written once, in init
-  private let graph: KernelGraph
-  private let results: [KernelGraph.Index]
+  package let graph: KernelGraph
+  package let results: [KernelGraph.Index]
   /// The program in the form that the C rows use.
   private let program: sl_kernel_program
   private let steps: UnsafeMutableBufferPointer<sl_kernel_step>
@@ -31,7 +31,6 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   package let nanosecondsPerPixel: Double
   /// Whether the slots fit the C rows.
   let fits: Bool
-  /// The number of slots.
   let slotCount: Int
 
   /// Single inputs, in the order of their slots.
@@ -80,7 +79,6 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
     unsafe self.constants.deallocate()
   }
 
-  /// The number of steps on rows.
   package var stepCount: Int { unsafe Int(self.program.row_steps) }
 
   /// The memory of the steps, of the constants and of the graph, in bytes.
@@ -195,54 +193,21 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
     }
   }
 
-  // MARK: Definition
-
-  /// Computes a pixel in double precision.
-  ///
-  /// - Parameters:
-  ///   - images: The images; the source frame's pixel for an image that is the source frame.
-  ///   - neighbor: The pixel at an offset; premultiplied.
-  ///   - picture: The picture for reads at computed positions.
-  func evaluate(
-    _ pixel: SIMD4<Double>, x: Int, y: Int, _ time: FrameTime, images: [PlacedBackdrop] = [],
-    source: SIMD4<Double> = .zero,
-    neighbor: (_ x: Int, _ y: Int) -> SIMD4<Double> = { _, _ in .zero },
-    picture: (_ x: Double, _ y: Double) -> SIMD4<Double> = { _, _ in .zero }
-  ) -> SIMD4<Double> {
-    let values = self.graph.evaluate(self.results) { input in
-      switch input {
-      case .channel(let channel): pixel[channel]
-      case .sample(let x, let y, let channel): neighbor(x, y)[channel]
-      case .image(let image, let channel):
-        switch images[image] {
-        case .source: source[channel]
-        case .image(let placed): placed.pixel(x, y)[channel]
-        }
-      case .column: Double(x) + 0.5
-      case .start: 0
-      case .row: Double(y) + 0.5
-      case .time: Double(Self.seconds(time))
-      case .frame: Double(Self.number(time))
-      case .unknown: 0
-      }
-    } read: { number, x, y in
-      guard number > 0, case .image(let placed) = images[number - 1] else {
-        return picture(x, y)
-      }
-      return Interpolation.pixel(at: x, y, in: placed.size) { placed.pixel($0, $1) }
-    }
-    return [values[0], values[1], values[2], values[3]]
-  }
-
   /// The arrival of a frame in seconds, from 0 in every hour: single precision then has steps of a
   /// quarter of a millisecond.
-  private static func seconds(_ time: FrameTime) -> Float {
+  package static func seconds(_ time: FrameTime) -> Float {
     let (seconds, attoseconds) = time.arrival.components
     return Float(Double(seconds % 3600) + Double(attoseconds) * 1e-18)
   }
 
   /// The frame's number, which restarts at 0 every 2^20 frames.
-  private static func number(_ time: FrameTime) -> Float {
+  package static func number(_ time: FrameTime) -> Float {
     Float(time.index & 0xF_FFFF)
   }
+}
+
+/// A kernel of one pixel: a program, and the images that it reads.
+package struct PixelKernel: Sendable {
+  package let program: KernelProgram
+  package let images: [PlacedBackdrop]
 }

@@ -154,7 +154,6 @@ struct KernelParameter: Sendable {
       unit: self.unit, self.summary)
   }
 
-  /// The numbers of the default.
   var defaultNumbers: [Double] {
     switch self.defaultValue {
     case .number(let number): [number]
@@ -266,7 +265,6 @@ enum KernelNames {
   /// The functions that the compiler knows.
   static let functions = Self.unary + Self.binary + Self.ternary + Self.others
 
-  /// All functions.
   static let allFunctions = Self.functions + KernelLibrary.functions.map(\.name)
 
   /// The names in other shading languages, and the names in this language.

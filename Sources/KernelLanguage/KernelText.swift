@@ -29,7 +29,6 @@ public struct KernelText: Sendable {
     /// The offset of the code after the parameters.
     var codeOffset = 0
     var result = KernelExpression(kind: .number(0), offset: 0)
-    /// The offset of the result in the text.
     var resultOffset = 0
     /// Whether the result is the position to read.
     var isWarp = false
@@ -260,6 +259,7 @@ extension KernelText {
         program: program, images: images, isWarp: pass.isWarp)
       return [FilterNode(.neighborhood(operation), byteCost: byteCost)]
     }
+    let function = PixelKernel(program: program, images: images)
     let readsSource = images.contains { image in
       if case .source = image { true } else { false }
     }
@@ -268,23 +268,18 @@ extension KernelText {
         unsafe program.run(input, count, red, output, sl_rows_current().pointee)
       }
       let kernel = StripKernel(
-        isCurve: compiled.graph.isChannelwise(compiled.results),
+        .value(function), isCurve: compiled.graph.isChannelwise(compiled.results),
         nanosecondsPerPixel: program.nanosecondsPerPixel,
         pixels: images.isEmpty && program.isPixelFunction ? pixels : nil
-      ) {
-        pixel, x, y, time in
-        program.evaluate(pixel, x: x, y: y, time, images: images)
-      } apply: { strip in
+      ) { strip in
         unsafe program.run(
           strip, KernelProgram.Sources(images: images), sl_rows_current().pointee)
       }
       return [FilterNode(.kernel(kernel), byteCost: byteCost)]
     }
     let kernel = SourceKernel(
-      space: space, nanosecondsPerPixel: program.nanosecondsPerPixel
-    ) { pixel, source, x, y in
-      program.evaluate(pixel, x: x, y: y, FrameTime(), images: images, source: source)
-    } apply: { strip, source in
+      .value(function), space: space, nanosecondsPerPixel: program.nanosecondsPerPixel
+    ) { strip, source in
       unsafe program.run(
         strip, KernelProgram.Sources(images: images, source: source), sl_rows_current().pointee)
     }

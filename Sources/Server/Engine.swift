@@ -24,7 +24,6 @@ struct Engine: Sendable {
   let peers: PeerLoads?
   /// The addresses at which sessions continue after a shutdown, by the session's number.
   let drainTargets = LockedValue<[UInt64: String]>([:])
-  /// The clock of all sessions.
   let clock: SessionClock
   /// The time that sessions have to finish when the server shuts down.
   let drainTimeout: Duration

@@ -158,9 +158,7 @@ enum StudioFiles {
   /// Reads a file from a folder, for developers of the page. Links in the folder are followed, such
   /// as the page's link to `clients/web/sidelight`.
   ///
-  /// - Parameters:
-  ///   - path: The path below the folder.
-  ///   - folder: The path of the folder.
+  /// - Parameter path: The path below the folder.
   /// - Returns: `nil` if the file doesn't exist below the folder.
   static func read(_ path: String, in folder: String) -> [UInt8]? {
     let root = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL

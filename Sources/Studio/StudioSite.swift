@@ -15,7 +15,6 @@ import Synchronization
 final class StudioSite: WebSite {
   /// The facts about the server that the page shows.
   struct Information: Sendable, Encodable {
-    /// The version of the server.
     var version = SidelightVersion.current
     /// The first address at which the server speaks gRPC.
     var grpcAddress = ""
@@ -37,7 +36,6 @@ final class StudioSite: WebSite {
   ///     the names of the loopback interface.
   ///   - acceptsBearerTokens: Whether the server authenticates callers using tokens.
   ///   - folder: A folder with the files of the page; `nil` uses those in the binary.
-  ///   - access: The tokens and sessions.
   ///   - onRedeem: Called when a token was used and a new token is valid.
   init(
     hosts: [String], acceptsBearerTokens: Bool, folder: String?, access: StudioAccess,

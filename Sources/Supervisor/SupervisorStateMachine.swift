@@ -64,9 +64,7 @@ package struct SupervisorStateMachine {
   private var backoffs: [RestartBackoff]
   private var failure: WorkerFailure?
 
-  /// - Parameters:
-  ///   - workers: The number of workers.
-  ///   - backoff: The delays before restarts.
+  /// - Parameter backoff: The delays before restarts.
   /// - Precondition: `workers` is at least 1.
   package init(workers: Int, backoff: RestartBackoff) {
     precondition(workers > 0, "a supervisor needs at least 1 worker")
@@ -77,7 +75,6 @@ package struct SupervisorStateMachine {
   /// Starts only the first worker, to report errors in the settings once.
   package mutating func start() -> [Action] { [self.startWorker(0)] }
 
-  /// Handles an event.
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .ready(let worker): self.recordReady(worker)

@@ -86,7 +86,6 @@ public struct Worker: Sendable {
 
 /// The data that a worker receives in an environment variable when it starts.
 package struct WorkerInheritance: Codable, Hashable {
-  /// The name of the variable.
   package static let variable = "SIDELIGHT_WORKER"
 
   /// A listening socket.

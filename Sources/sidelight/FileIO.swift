@@ -45,7 +45,6 @@ struct FileDescriptorOutput: Sendable {
   static let standardOutput = FileDescriptorOutput(descriptor: STDOUT_FILENO)
   static let standardError = FileDescriptorOutput(descriptor: STDERR_FILENO)
 
-  /// Whether the output is a terminal.
   var isTerminal: Bool { isatty(self.descriptor) == 1 }
 
   /// Writes text, and ignores failures, such as a closed pipe.

@@ -12,7 +12,6 @@ import UnixSignals
 /// directly.
 final class OutputFile: Sendable {
   private struct Temporary {
-    /// The path of the temporary file.
     let path: String
     /// The path that it gets.
     let target: String
@@ -232,9 +231,7 @@ struct FileIdentity: Hashable {
 
   /// Finds a file; `nil` if the path does not lead to a regular file.
   ///
-  /// - Parameters:
-  ///   - path: The path.
-  ///   - standard: The descriptor that `-` names.
+  /// - Parameter standard: The descriptor that `-` names.
   init?(path: String, standard: Int32) {
     var status = stat()
     guard (path == "-" ? fstat(standard, &status) : stat(path, &status)) == 0,

@@ -125,7 +125,13 @@ package struct ReferenceInterpreter {
           return [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
         }
       case .kernel(let kernel):
-        current.mapPixels { pixel, x, y in kernel.reference(pixel, x, y, self.time) }
+        current.mapPixels { pixel, x, y in
+          switch kernel.definition {
+          case .formula(let formula): formula(pixel, x, y, self.time)
+          case .value(let value):
+            Self.definition(of: value).reference(pixel, .zero, x: x, y: y, self.time)
+          }
+        }
       case .source(let kernel):
         current = self.apply(kernel, to: current)
       case .neighborhood(let operation as any DefinedOperation):
@@ -169,6 +175,13 @@ package struct ReferenceInterpreter {
       preconditionFailure("\(type(of: operation)) has no definition in Tests/Reference")
     }
     return operation
+  }
+
+  private static func definition(of function: any Sendable) -> any ReferenceFunction {
+    guard let function = function as? any ReferenceFunction else {
+      preconditionFailure("\(type(of: function)) has no definition in Tests/Reference")
+    }
+    return function
   }
 
   private static func definition(of operation: any DrawingOperation) -> any ReferenceDrawing {
@@ -217,8 +230,12 @@ package struct ReferenceInterpreter {
     result.mapPixels { pixel, x, y in
       let other = source.pixels[y * width + x]
       let alpha = picture.hasAlpha ? other.w : 1
-      return kernel.reference(
-        pixel, [other.x * alpha, other.y * alpha, other.z * alpha, alpha], x, y)
+      let covered = SIMD4(other.x * alpha, other.y * alpha, other.z * alpha, alpha)
+      return switch kernel.definition {
+      case .formula(let formula): formula(pixel, covered, x, y)
+      case .value(let value):
+        Self.definition(of: value).reference(pixel, covered, x: x, y: y, FrameTime())
+      }
     }
     return result
   }

@@ -37,3 +37,26 @@ package protocol ReferenceDrawing: DrawingOperation {
     _ picture: ReferencePicture, _ time: FrameTime, _ details: FrameDetails
   ) -> ReferencePicture
 }
+
+/// A function of pixels with a definition, with which its implementation is compared.
+package protocol ReferenceFunction: Sendable {
+  /// Returns the pixel's value in double precision.
+  ///
+  /// - Parameters:
+  ///   - pixel: The pixel; straight.
+  ///   - source: The source frame's pixel, if the function reads it; premultiplied.
+  func reference(
+    _ pixel: SIMD4<Double>, _ source: SIMD4<Double>, x: Int, y: Int, _ time: FrameTime
+  ) -> SIMD4<Double>
+}
+
+/// An operation on whole pixels with a definition, with which its pass is compared.
+package protocol DefinedOperation: NeighborhoodOperation {
+  /// Returns the pixels of the result in double precision, premultiplied, as a function of column
+  /// and row.
+  ///
+  /// - Parameter pixel: The input's pixel in a column and a row of the frame; premultiplied.
+  func pixels(
+    of size: FrameSize, _ time: FrameTime, _ pixel: @escaping (Int, Int) -> SIMD4<Double>
+  ) -> (Int, Int) -> SIMD4<Double>
+}

@@ -45,7 +45,6 @@ package struct Reconnector: Sendable {
   private var fastestOpening: Duration?
   /// The times from which the addresses may be tried again.
   private var availableFrom: [Duration]
-  /// The current attempt.
   package private(set) var attempt = Attempt(number: 0, address: 0, usesToken: true)
   /// The time at which the current connection was opened.
   private var opened: Duration?
@@ -79,10 +78,7 @@ package struct Reconnector: Sendable {
 
   /// Records that the connection is lost or that an attempt failed.
   ///
-  /// - Parameters:
-  ///   - failure: The kind of failure.
-  ///   - now: The time.
-  ///   - random: Returns a uniform random number in 0 ..< 1.
+  /// - Parameter random: Returns a uniform random number in 0 ..< 1.
   /// - Returns: The next step.
   package mutating func lose(
     _ failure: LinkFailure, at now: Duration, random: () -> Double

@@ -146,7 +146,6 @@ public struct OutcomeCounts: Sendable, Hashable {
     self.pending += 1
   }
 
-  /// Counts the outcome of a frame.
   package mutating func record(_ result: FrameResult) {
     self.pending -= 1
     switch result {

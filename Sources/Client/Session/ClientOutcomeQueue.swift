@@ -68,7 +68,6 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     }
   }
 
-  /// Sets the outcome of a sent frame.
   package mutating func resolve(_ sequence: UInt64, _ event: Event, as result: FrameResult) {
     guard let index = self.index(of: sequence) else { return }
     let isPicture = if case .filtered = result { true } else { false }
@@ -130,7 +129,6 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     case end(Result<Void, any Error>)
   }
 
-  /// Returns the next item.
   package mutating func next() -> Next {
     switch self.entries.first {
     case .event(let event, _)?:

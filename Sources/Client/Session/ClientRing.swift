@@ -129,7 +129,6 @@ final class ClientRing: Sendable {
   /// Returns the picture in a slot. The slot is held while the picture is referenced; a file is
   /// copied out.
   ///
-  /// - Parameter sent: The picture that the frame was sent with.
   /// - Throws: `RPCError` for a slot that the server may not name.
   func picture(
     of image: Sidelight_V1_Image, for sequence: UInt64, sent: VideoPicture

@@ -74,7 +74,6 @@ package struct FallbackPictureSource: Sendable {
   /// Records a pipeline that becomes active, before its frames.
   ///
   /// - Parameters:
-  ///   - revision: The revision.
   ///   - requestID: The number of the request that created it, or 0.
   ///   - protection: The parts that the participant's pipeline hides with it.
   package mutating func recordApplied(
@@ -110,10 +109,7 @@ package struct FallbackPictureSource: Sendable {
 
   /// Returns the picture that replaces a frame, if any.
   ///
-  /// - Parameters:
-  ///   - original: The frame.
-  ///   - sequence: Its number.
-  ///   - protection: The parts of frames that the participant's pipeline may hide.
+  /// - Parameter protection: The parts of frames that the participant's pipeline may hide.
   package mutating func fallback(
     for original: VideoPicture, sequence: UInt64, hiding protection: PipelineProtection
   ) -> FallbackPicture? {

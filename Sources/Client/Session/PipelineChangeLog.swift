@@ -66,7 +66,6 @@ package struct PipelineChangeLog: Sendable {
   /// Records a requested change.
   ///
   /// - Parameters:
-  ///   - change: The change.
   ///   - isConditional: Whether it requires a revision, and so must not be requested twice.
   ///   - isSent: Whether it counts as sent already.
   /// - Returns: Its number.

@@ -90,9 +90,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// Offers a frame.
   ///
-  /// - Parameters:
-  ///   - role: The frame's role in its stream.
-  ///   - make: Creates the frame from its number, if it is accepted.
+  /// - Parameter make: Creates the frame from its number, if it is accepted.
   package mutating func offer(
     as role: StreamRole = .independent, _ make: (UInt64) -> PendingFrame
   ) -> Offer {

@@ -78,7 +78,6 @@ extension SessionFlow {
     self.state.withLock { $0.lastActivity(on: link, now: self.clock.now()) }
   }
 
-  /// Records a message of the server.
   func recordActivity(on link: Int) {
     self.state.withLock { $0.links[link]?.lastActivity = self.clock.now() }
   }
@@ -342,7 +341,6 @@ extension SessionFlow {
     }
   }
 
-  /// Records the answer to a ping.
   func answerPing(_ id: UInt64, serverReceived: Int64, serverSent: Int64) {
     let now = self.clock.now()
     self.update { state in

@@ -257,7 +257,6 @@ extension SessionFlow {
       self.submitted[sequence] = frame.submitted
     }
 
-    /// Records that a message is sent.
     mutating func recordSent(_ control: Control, now: Duration, wall: Int64) {
       switch control {
       case .change(_, let requestID): self.changes.send(requestID)

@@ -106,7 +106,6 @@ extension SessionFlow {
   /// Requests a change.
   ///
   /// - Parameters:
-  ///   - change: The change.
   ///   - isConditional: Whether it requires a revision.
   ///   - describe: Sets the content of the message with the change's number.
   /// - Returns: Its number.

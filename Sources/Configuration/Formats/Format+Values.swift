@@ -75,7 +75,6 @@ extension Format {
 }
 
 extension SettingKind {
-  /// Returns a value if it is in the range.
   fileprivate func checked<Value: Comparable>(
     _ value: Value?, in range: ClosedRange<Value>
   ) throws(InvalidSettingValue) -> Value {

@@ -70,8 +70,6 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
   }
 
   /// Returns a format of lists.
-  ///
-  /// - Parameter atLeast: The minimum number of values.
   func list(atLeast minimum: Int = 0) -> SettingFormat<[Value]> {
     var kind = self.kind
     kind.isList = true
@@ -93,7 +91,6 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
 
 /// The form of a list's elements as mappings in files.
 struct SettingMapping: Sendable {
-  /// The names of the fields.
   let fields: [String]
   /// The fields that also take a list of scalars.
   let listFields: Set<String>

@@ -22,7 +22,6 @@ struct FileSource {
     }
   }
 
-  /// The file as a source of values.
   var layer: SettingLayer {
     SettingLayer(values: self.values) { [path, lines] setting in
       .file(path: path, line: lines[setting.key] ?? 0)

@@ -92,7 +92,7 @@ extension SettingTable {
     title: "Guards",
     settings: [
       Setting(
-        "guards.max-connections", \.maxConnections,
+        "guards.max-connections", \.base.guards.maxConnections,
         Format.count(1 ... 1_000_000, of: "connections"), change: .onReload,
         """
         Maximum number of concurrent connections; per address a quarter of it, at least 512 and at \
@@ -109,14 +109,14 @@ extension SettingTable {
         "guards.write-stall-timeout", \.base.guards.writeStallTimeout, Self.timeout,
         change: .onReload, "Maximum time for which a peer may accept no written data."),
       Setting(
-        "guards.pings-per-second", \.pingsPerSecond,
+        "guards.pings-per-second", \.base.guards.pingsPerSecond,
         Format.count(1 ... 1_000_000, of: "PINGs"), change: .onReload,
         """
         Sustained rate of PINGs per connection and second; grpc-go sends one per burst of data.
         """),
       Setting(
-        "guards.max-unfinished-bytes", \.maxUnfinishedBytes, Format.size(1 << 20 ... 1 << 40),
-        change: .onReload,
+        "guards.max-unfinished-bytes", \.base.guards.maxUnfinishedBytes,
+        Format.size(1 << 20 ... 1 << 40), change: .onReload,
         """
         Maximum size of all incompletely received messages; per address a quarter of it, at least \
         512 MiB and at most a half.

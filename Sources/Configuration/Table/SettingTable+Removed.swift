@@ -12,8 +12,6 @@ package struct RemovedSetting: Sendable {
   }
 
   /// Creates a setting that only programs have that embed the server.
-  ///
-  /// - Parameter property: The type and the property in Swift.
   fileprivate init(_ key: String, flag: String? = nil, inSwift property: String) {
     self.init(
       key, flag: flag,
@@ -35,13 +33,14 @@ extension SettingTable {
     RemovedSetting("guards.linger-timeout", inSwift: "GuardConfiguration.lingerTimeout"),
     RemovedSetting(
       "guards.max-connections-per-address",
-      "set guards.max-connections, of which it is a quarter, at least 512"),
+      "set guards.max-connections, of which it is a quarter, at least 512 and at most a half"),
     RemovedSetting(
       "guards.max-control-message-bytes", inSwift: "GuardConfiguration.maxControlMessageBytes"),
     RemovedSetting("guards.max-message-fields", inSwift: "GuardConfiguration.maxMessageFields"),
     RemovedSetting(
       "guards.max-unfinished-bytes-per-address",
-      "set guards.max-unfinished-bytes, of which it is a quarter, at least 512 MiB"),
+      "set guards.max-unfinished-bytes, of which it is a quarter, at least 512 MiB and at most a "
+        + "half"),
     RemovedSetting(
       "guards.off",
       "leave it out; all guards are active, and the other settings guards.* are their limits"),
@@ -93,7 +92,6 @@ extension SettingTable {
 
   private static let useProfile = "set transport.profile"
 
-  /// Returns the removed setting with a key.
   package static func removedSetting(_ key: String) -> RemovedSetting? {
     Self.removed.first { $0.key == key }
   }

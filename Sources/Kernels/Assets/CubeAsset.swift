@@ -7,7 +7,6 @@ public final class CubeAsset: Sendable {
     /// A cube with `size` entries along every side: 2 ... ``maxCubeSize``.
     case cube(size: Int)
 
-    /// The number of entries.
     var entryCount: Int {
       switch self {
       case .curves(let count): count

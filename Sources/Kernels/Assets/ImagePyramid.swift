@@ -13,7 +13,6 @@ package final class ImagePyramid: Sendable {
     package let factor: Double
   }
 
-  /// The size of the image.
   package let size: FrameSize
   private let levels: [Level]
   /// The image, which owns the first level.

@@ -18,13 +18,9 @@ package final class PlacedImage: Sendable {
   /// are not covered.
   ///
   /// - Parameters:
-  ///   - image: The image.
   ///   - x: The rectangle's left edge in pixels.
   ///   - y: Its top edge.
-  ///   - width: Its width.
-  ///   - height: Its height.
   ///   - fit: The fit of the image into the rectangle.
-  ///   - size: The size of frames.
   ///   - space: The space in which the image is composited.
   /// - Returns: `nil` if the image doesn't cover pixels.
   package init?(

@@ -1,6 +1,5 @@
 /// A check of one filter call's parameters against the filter's description.
 package struct ArgumentValidator {
-  /// The filter's description.
   package let description: FilterDescription
   /// The path of the call: `stages[0].filter`.
   package let path: String

@@ -122,7 +122,6 @@ public struct FilterCatalogue: Sendable {
       among: names.filter { permissions?.permits($0) ?? true })
   }
 
-  /// The entry of the filter of that name.
   package func entry(named name: String) -> Entry? {
     self.entries[Spelling.canonicalFilter(name)]
   }

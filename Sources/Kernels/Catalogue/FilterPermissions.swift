@@ -32,7 +32,6 @@ public struct FilterPermissions: Sendable, Hashable {
 
   /// Checks whether a filter is permitted.
   ///
-  /// - Parameter path: The path of the name in the pipeline.
   /// - Throws: ``PipelineError`` with code `notPermitted`, and the name.
   func check(_ description: FilterDescription, path: String) throws(PipelineError) {
     guard let grant = self.grants.first(where: { !$0.filters.contains(description.name) }) else {

@@ -57,7 +57,6 @@ public struct ParameterRange: Sendable, Hashable, CustomStringConvertible {
     return "\(minimum)...\(maximum)"
   }
 
-  /// Returns whether the range contains a number.
   func contains(_ number: Double) -> Bool { number >= self.minimum && number <= self.maximum }
 
   /// Returns the part of another range that this range contains; `nil` if they don't overlap.

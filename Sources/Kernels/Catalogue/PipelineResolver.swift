@@ -31,7 +31,6 @@ struct PipelineResolver {
   /// Resolves a pipeline's stages.
   ///
   /// - Parameters:
-  ///   - space: The pipeline's working space.
   ///   - path: The pipeline's path, with a trailing dot unless empty.
   ///   - depth: 1 for the outermost pipeline.
   mutating func resolve(

@@ -60,7 +60,6 @@ struct SceneRules {
   /// The first filter so far that protects.
   private var protecting: String?
 
-  /// Checks the stages of a pipeline in a working space.
   static func check(
     _ stages: [ResolvedStage], in space: WorkingSpace, of catalogue: FilterCatalogue
   ) throws(PipelineError) {

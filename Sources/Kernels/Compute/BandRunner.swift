@@ -24,7 +24,6 @@ package struct BandRunner: Sendable {
   /// Calls `work` for ranges that cover `0 ..< rows` exactly once, several at the same time.
   ///
   /// - Parameters:
-  ///   - rows: The number of rows.
   ///   - alignment: The unit of rows: bands start at multiples of the unit.
   ///   - nanoseconds: The estimated time of all rows on one thread.
   ///   - work: Computes the rows of a band. Called on compute threads; the calling thread computes
@@ -145,7 +144,6 @@ public final class WorkMeter: Sendable {
     .nanoseconds(self.pausedNanoseconds.load(ordering: .acquiring))
   }
 
-  /// Returns the elapsed time of work.
   func elapsed(_ work: () async -> Void) async -> Duration {
     let start = self.now()
     await work()

@@ -152,7 +152,6 @@ package struct RingQueue<Element> {
 
   package var isEmpty: Bool { self.count == 0 }
 
-  /// Appends an element.
   package mutating func append(_ element: Element) {
     if self.count == self.slots.count { self.resize(to: 2 * self.slots.count) }
     self.slots[(self.head + self.count) % self.slots.count] = element

@@ -26,9 +26,7 @@ package protocol RemotePass: Pass {
 
   /// Computes the pass. The context's output is the input, and is not written.
   ///
-  /// - Parameters:
-  ///   - layout: The layout of the result.
-  ///   - ownsInput: Whether no other pass reads the input: the other process may change it.
+  /// - Parameter ownsInput: Whether no other pass reads the input: the other process may change it.
   /// - Returns: Samples that the other process can still change.
   func result(
     _ context: PassContext, _ layout: FrameLayout, ownsInput: Bool
@@ -90,7 +88,6 @@ package struct PassContext: Sendable {
       details: self.details, pool: self.pool, bands: self.bands, deadline: self.deadline)
   }
 
-  /// Copies a picture.
   package func copy(_ source: Raster, to target: Raster) async {
     for shape in PlaneShape.planes(source.format, source.size) {
       await PlaneCopy(shape: shape).run(self.replacing(inputs: [source], output: target))

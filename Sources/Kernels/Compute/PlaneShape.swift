@@ -16,7 +16,6 @@ package struct PlaneShape: Sendable, Hashable {
   /// Samples per row.
   package var samples: Int { self.width * self.step }
 
-  /// The planes of pictures of a format and size.
   package static func planes(_ format: PixelFormat, _ size: FrameSize) -> [PlaneShape] {
     (0 ..< format.planeCount).map { plane in
       let isChroma = format.isYUV && plane > 0

@@ -60,7 +60,6 @@ package final class FloatTable: @unchecked Sendable {  // written by its initial
     unsafe self.start.deallocate()
   }
 
-  /// The number at an index.
   package subscript(index: Int) -> Float {
     precondition((0 ..< self.count).contains(index), "the table has \(self.count) numbers")
     return unsafe self.start[index]

@@ -124,8 +124,6 @@ package struct StripMemory: ~Copyable {
   private static let stripFloats = 4 * Strip.capacity
 
   /// Allocates strips.
-  ///
-  /// - Parameter strips: The number of strips.
   package init(strips: Int) {
     let count = strips * Self.stripFloats
     let bytes = UnsafeMutableRawPointer.allocate(

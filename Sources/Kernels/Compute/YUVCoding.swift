@@ -91,9 +91,7 @@ struct AffineCoding {
 
   /// Derives the weights from a map.
   ///
-  /// - Parameters:
-  ///   - inputs: The number of inputs.
-  ///   - map: An affine map.
+  /// - Parameter map: An affine map.
   init(inputs: Int, _ map: ([Double]) -> [Double]) {
     let zero = [Double](repeating: 0, count: inputs)
     let biases = map(zero)

@@ -24,9 +24,7 @@ package protocol AdaptiveOperation: SceneOperation {
   func measure(_ samples: SampleGrid) -> SIMD2<Double>?
   /// Returns the nodes for a frame.
   ///
-  /// - Parameters:
-  ///   - value: The smoothed measurement.
-  ///   - geometry: The frame's geometry.
+  /// - Parameter value: The smoothed measurement.
   func nodes(for value: SIMD2<Double>, of geometry: FrameGeometry) -> [FilterNode]
 }
 

@@ -31,7 +31,7 @@ package protocol RemoteAnalysis: FrameAnalysis {}
 
 /// An analyzer of the frames of one session, in order; it may keep state.
 ///
-/// A session's analysis worker is the only owner of the value.
+/// A session is the only owner of the value.
 public protocol FrameAnalyzer: Sendable {
   /// Analyses the next frame. Frames are in order, with gaps, and their size and format may change.
   ///

@@ -36,29 +36,6 @@ extension NeighborhoodOperation {
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
 }
 
-/// An operation on whole pixels that has its definition with it.
-package protocol DefinedOperation: NeighborhoodOperation {
-  /// Returns a pixel of the result, premultiplied, in double precision.
-  ///
-  /// - Parameter pixel: The input's pixel in a column and a row of the frame; premultiplied.
-  func pixel(
-    x: Int, y: Int, of size: FrameSize, _ time: FrameTime, _ pixel: (Int, Int) -> SIMD4<Double>
-  ) -> SIMD4<Double>
-  /// Returns all pixels of the result, as a function of column and row. What they share is computed
-  /// once.
-  func pixels(
-    of size: FrameSize, _ time: FrameTime, _ pixel: @escaping (Int, Int) -> SIMD4<Double>
-  ) -> (Int, Int) -> SIMD4<Double>
-}
-
-extension DefinedOperation {
-  package func pixels(
-    of size: FrameSize, _ time: FrameTime, _ pixel: @escaping (Int, Int) -> SIMD4<Double>
-  ) -> (Int, Int) -> SIMD4<Double> {
-    { x, y in self.pixel(x: x, y: y, of: size, time, pixel) }
-  }
-}
-
 /// A pass of a neighbourhood operation.
 package protocol OperationPass: Pass {
   /// The pictures that the pass works on.

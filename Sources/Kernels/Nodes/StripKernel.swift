@@ -6,9 +6,10 @@ package final class StripKernel: Sendable {
   /// The implementation. Called for every strip, on compute threads, several at the same time.
   package let apply: @Sendable (Strip) -> Void
 
-  /// The definition for one pixel.
-  package let reference:
+  /// The definition for one pixel, in double precision.
+  package typealias Formula =
     @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) -> SIMD4<Double>
+  package let definition: PixelDefinition<Formula>
 
   /// Whether every colour channel is a function of itself alone, the same at every position.
   let isCurve: Bool
@@ -18,18 +19,30 @@ package final class StripKernel: Sendable {
   package let nanosecondsPerPixel: Double?
 
   package init(
-    isCurve: Bool = false, nanosecondsPerPixel: Double? = nil, pixels: PixelFunction? = nil,
-    reference:
-      @escaping @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) ->
-      SIMD4<Double>,
+    _ definition: PixelDefinition<Formula>, isCurve: Bool = false,
+    nanosecondsPerPixel: Double? = nil, pixels: PixelFunction? = nil,
     apply: @escaping @Sendable (Strip) -> Void
   ) {
+    self.definition = definition
     self.isCurve = isCurve
     self.pixels = pixels
     self.nanosecondsPerPixel = nanosecondsPerPixel
-    self.reference = reference
     self.apply = apply
   }
+
+  package convenience init(
+    isCurve: Bool = false, pixels: PixelFunction? = nil, reference: @escaping Formula,
+    apply: @escaping @Sendable (Strip) -> Void
+  ) {
+    self.init(.formula(reference), isCurve: isCurve, pixels: pixels, apply: apply)
+  }
+}
+
+/// The definition of a function of pixels, with which its implementation is compared.
+package enum PixelDefinition<Formula: Sendable>: Sendable {
+  case formula(Formula)
+  /// A value whose formula is in `Tests/Reference`.
+  case value(any Sendable)
 }
 
 /// A function of four-byte pixels that keeps the fourth byte.
@@ -51,7 +64,6 @@ package struct PixelFunction: Sendable {
 }
 
 extension ToneCurve {
-  /// The curve as a kernel on strips.
   package var kernel: StripKernel {
     StripKernel(
       isCurve: true,
@@ -91,16 +103,16 @@ package final class SourceKernel: Sendable {
   package let space: WorkingSpace
   /// The estimated time of a pixel on one thread, if the function comes from text.
   let nanosecondsPerPixel: Double
-  package let reference: Reference
+  package let definition: PixelDefinition<Reference>
   package let apply: Apply
 
   package init(
-    space: WorkingSpace, nanosecondsPerPixel: Double = 0, reference: @escaping Reference,
-    apply: @escaping Apply
+    _ definition: PixelDefinition<Reference>, space: WorkingSpace,
+    nanosecondsPerPixel: Double = 0, apply: @escaping Apply
   ) {
+    self.definition = definition
     self.space = space
     self.nanosecondsPerPixel = nanosecondsPerPixel
-    self.reference = reference
     self.apply = apply
   }
 }

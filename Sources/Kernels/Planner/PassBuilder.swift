@@ -355,7 +355,6 @@ struct PassBuilder {
       format: self.pictureFormat, size: self.geometry.size, color: self.geometry.color)
   }
 
-  /// The depth of the latest picture.
   private var latestDepth: SampleDepth {
     self.slot > 0 ? self.steps[self.slot - 1].depth : .eight
   }

@@ -49,7 +49,6 @@ public struct Plan: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Creates a refused plan.
   init(input: FrameGeometry, output: FrameGeometry, refused refusal: PlanRefusal) {
     self.input = input
     self.output = output
@@ -148,7 +147,6 @@ package struct PlannedPass: Sendable {
   package let pass: any Pass
   /// The pictures that it reads: 0 is the input frame, n the result of pass n - 1.
   package let inputs: [Int]
-  /// The layout of its result.
   package let layout: FrameLayout
   /// The depth of its result's samples.
   package var depth: SampleDepth
@@ -158,7 +156,6 @@ package struct PlannedPass: Sendable {
 package struct PlannedSceneStage: Sendable {
   /// The id of the stage, or its path.
   package let stage: String
-  /// The filter's name.
   package let filter: String
   package let request: any SceneRequest
   /// Whether the filter hides a part of the frame.

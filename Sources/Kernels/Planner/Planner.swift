@@ -45,9 +45,7 @@ struct Planner {
 
   /// Returns the items of stages.
   ///
-  /// - Parameters:
-  ///   - space: The working space of the stages.
-  ///   - path: The path of the stages, with a trailing dot unless empty.
+  /// - Parameter path: The path of the stages, with a trailing dot unless empty.
   private mutating func items(
     _ stages: [ResolvedStage], in space: WorkingSpace, path: String
   ) -> [PlanItem] {

@@ -1,6 +1,5 @@
 /// The passes that compute pointwise operations on pictures of one geometry.
 struct PointwisePasses: Sendable {
-  /// The geometry of the frames.
   let geometry: FrameGeometry
   /// Whether the input holds premultiplied colour.
   let isPremultiplied: Bool

@@ -22,7 +22,6 @@ struct AssetTable: Sendable {
   private var owners: [CallerIdentity: OwnerEntry] = [:]
   /// The number of assets of a caller and its participants, by caller.
   private var callerCounts: [String: Int] = [:]
-  /// The number of assets.
   private(set) var count = 0
 
   init(_ configuration: AssetConfiguration) {

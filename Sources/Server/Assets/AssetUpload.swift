@@ -14,7 +14,6 @@ struct AssetUpload: Sendable {
     let digest: [UInt8]
   }
 
-  /// The name of the asset.
   let name: String
   /// The length of the file, from the header.
   let byteCount: Int

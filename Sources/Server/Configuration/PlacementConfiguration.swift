@@ -21,7 +21,6 @@ public struct PlacementConfiguration: Sendable, Hashable {
   /// - `rebalancing` (default: off): whether sessions move to `peers` while this server is hot, and
   ///   whether it names one to sessions when it shuts down.
   public var rebalancing = Rebalancing.off
-  /// The limits of rebalancing.
   package var limits = RebalancingLimits()
 
   /// The defaults: a server without a fleet.

@@ -138,9 +138,7 @@ package enum MethodAccess: Sendable, Hashable {
   /// Looks up the scopes of a method. A method that is missing from the table requires
   /// ``Scope/operate``: a forgotten method is not open.
   ///
-  /// - Parameters:
-  ///   - service: The full name of the service.
-  ///   - method: The name of the method.
+  /// - Parameter service: The full name of the service.
   package init(service: String, method: String) {
     self =
       switch (service, method) {

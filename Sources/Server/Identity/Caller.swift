@@ -111,15 +111,12 @@ package struct CallerIdentity: Sendable, Hashable, CustomStringConvertible {
   /// The participant's name, or empty for the caller itself.
   package let participant: String
 
-  /// - Parameters:
-  ///   - caller: The caller's name.
-  ///   - participant: The participant's name, or empty for the caller itself.
+  /// - Parameter participant: The participant's name, or empty for the caller itself.
   package init(caller: String, participant: String = "") {
     self.caller = caller
     self.participant = participant
   }
 
-  /// Whether it is a participant.
   package var isParticipant: Bool { !self.participant.isEmpty }
 
   /// The caller that vouches for a participant, or `nil` for a caller.

@@ -43,7 +43,6 @@ public struct CertificateRule: Sendable, Hashable {
   /// The prefixes of names.
   public static let kinds = ["uri:", "dns:", "subject:"]
 
-  /// Returns whether the rule matches a name.
   func matches(_ name: String) -> Bool {
     guard self.name.hasSuffix("*") else { return self.name == name }
     return name.hasPrefix(self.name.dropLast())

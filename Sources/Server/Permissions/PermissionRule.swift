@@ -40,7 +40,6 @@ public struct PermissionRule: Sendable, Hashable {
     self.parameters = parameters
   }
 
-  /// Returns whether the rule matches a caller.
   func matches(_ caller: Caller) -> Bool {
     let hasScope =
       self.scopes.isEmpty
@@ -49,7 +48,6 @@ public struct PermissionRule: Sendable, Hashable {
       && (self.callers.isEmpty || self.callers.contains { $0.matches(caller.name) })
   }
 
-  /// Returns whether the rule matches the participant of a caller.
   func matchesParticipant(of caller: Caller) -> Bool {
     self.participants.contains { $0.matches(caller.participant) } && self.matches(caller)
   }
@@ -167,7 +165,6 @@ extension PermissionRule: CustomStringConvertible {
   /// The text that ``init(_:)`` parses.
   public var description: String { Self.text(of: self.fields) }
 
-  /// Returns the text of a rule with the given fields.
   package static func text(of fields: [String: [String]]) -> String {
     self.fieldNames.compactMap { name in
       fields[name].map { "\(name)=\($0.map(Self.escaped).joined(separator: "+"))" }

@@ -11,7 +11,6 @@ package struct OutputShape: Sendable, Hashable {
     package var shape: FrameShape
     /// The encoding of their samples. `nil` keeps it.
     package var encoding: FrameEncoding?
-    /// The coding of the message.
     package var coding: PictureCoding
     /// The orientation in which to show them.
     package var orientation: Orientation
@@ -34,7 +33,6 @@ package struct OutputShape: Sendable, Hashable {
   package private(set) var size = FrameShape()
   /// Whether results are rotated upright.
   package private(set) var isUpright = false
-  /// The settings of JPEG files.
   package private(set) var jpeg = JPEGSettings()
   /// Whether the encoder of video has settings of its own, for which unchanged pictures are encoded
   /// again.
@@ -90,11 +88,7 @@ package struct OutputShape: Sendable, Hashable {
     try self.setSize(width: wire.width, height: wire.height, limits)
     self.size.fit = try PictureFit(wire.fit)
     self.isUpright = wire.upright
-    guard wire.jpegQuality <= 100 else {
-      throw FieldViolation(
-        field: "jpeg_quality", reason: "is \(wire.jpegQuality), the limit is 100",
-        info: .outOfRange(wire.jpegQuality, limit: 100))
-    }
+    try ContractLimits.check(wire.jpegQuality, atMost: 100, field: "jpeg_quality")
     if wire.jpegQuality > 0 { self.jpeg.quality = Int(wire.jpegQuality) }
     self.jpeg.subsampling = try JPEGSubsampling(wire.jpegSubsampling)
     self.hasEncoderSettings = wire.hasEncoder
@@ -132,18 +126,10 @@ package struct OutputShape: Sendable, Hashable {
   ) throws(FieldViolation) {
     // An unspecified side has at least one pixel.
     let size = FrameSize(width: max(1, Int(width)), height: max(1, Int(height)))
-    for (name, side) in [("width", size.width), ("height", size.height)]
-    where side > limits.maxDimension {
-      throw FieldViolation(
-        field: name, reason: "is \(side), the limit is \(limits.maxDimension)",
-        info: .outOfRange(side, limit: limits.maxDimension))
+    for (name, side) in [("width", width), ("height", height)] {
+      try ContractLimits.check(side, atMost: limits.maxDimension, field: name)
     }
-    guard size.pixelCount <= limits.maxPixels else {
-      throw FieldViolation(
-        field: "width",
-        reason: "\(size) is \(size.pixelCount) pixels, the limit is \(limits.maxPixels)",
-        info: .outOfRange(size.pixelCount, limit: limits.maxPixels))
-    }
+    try limits.checkPixelCount(of: size)
     self.size.width = width == 0 ? nil : size.width
     self.size.height = height == 0 ? nil : size.height
   }

@@ -71,16 +71,13 @@ struct PictureCodec: Sendable {
 }
 
 extension PassDescription {
-  /// The decoding of a JPEG file.
   static let jpegDecode = PassDescription(
     filters: ["jpegDecode"], kind: .codec, summary: "a JPEG file decoded")
-  /// The encoding of a JPEG file.
   static let jpegEncode = PassDescription(
     filters: ["jpegEncode"], kind: .codec, summary: "encoded as a JPEG file")
 }
 
 extension Frame {
-  /// Returns the frame with an orientation.
   func shown(_ orientation: Orientation) -> Frame {
     Frame(layout: self.layout, color: self.color, orientation: orientation, buffer: self.buffer)
   }

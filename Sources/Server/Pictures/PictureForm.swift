@@ -75,7 +75,6 @@ extension Sidelight_V1_PixelFormat {
 /// The properties of a picture that are known before decoding it. Pipelines are compiled for a
 /// form.
 package struct PictureForm: Sendable, Hashable {
-  /// The coding in the message.
   package var coding: PictureCoding
   /// The geometry of the decoded samples.
   package var geometry: FrameGeometry

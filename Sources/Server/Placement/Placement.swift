@@ -37,7 +37,6 @@ package enum Placement {
   ///
   /// - Parameters:
   ///   - key: The text that sessions of one place share.
-  ///   - isGroup: Whether it is a group of sessions.
   ///   - cost: The load that the sessions add. Servers that would be overloaded come last.
   package static func order(
     _ peers: [Peer], for key: String, isGroup: Bool, cost: Double = 0

@@ -186,9 +186,7 @@ package struct RateBudget: Sendable {
 
   /// Returns the use to publish.
   ///
-  /// - Parameters:
-  ///   - others: The last known use at the other servers.
-  ///   - sessions: The sessions of this server.
+  /// - Parameter others: The last known use at the other servers.
   package mutating func use(
     with others: [QuotaUse.Rate], sessions: Int = 1, at now: Duration
   ) -> QuotaUse.Rate {

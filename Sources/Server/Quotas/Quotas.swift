@@ -69,7 +69,6 @@ public struct ParticipantQuotas: Sendable, Hashable {
   /// The defaults: no limits.
   public init() {}
 
-  /// Whether one of the limits is set.
   var isLimited: Bool {
     self.sessions != nil || self.framesPerSecond != nil || self.bytesPerSecond != nil
   }

@@ -149,7 +149,6 @@ package final class CallerRateLimiter: Sendable {
   struct LimitExceeded: Error, Sendable, Hashable {
     /// The limit's name and value, for clients.
     let limit: String
-    /// Whether it is a limit of a participant.
     let isParticipant: Bool
     /// The time after which the same request would be accepted.
     let delay: Duration

@@ -93,7 +93,6 @@ final class DetachedJob: Sendable {
     self.body = body
   }
 
-  /// Whether the job is done.
   var isDone: Bool { self.done.isFinished }
 
   /// Returns when the job's turn has come, or when it is done without a turn. Cancellation of the

@@ -124,11 +124,9 @@ extension FrameScheduler {
     /// Requests a turn.
     ///
     /// - Parameters:
-    ///   - session: The session's number.
     ///   - deadline: The time at which the frame should be done.
     ///   - cost: The expected work, or `nil` if unknown.
     ///   - kind: The kind of work.
-    ///   - now: The time.
     package mutating func request(
       session: UInt64, deadline: Duration, cost: Duration? = nil, kind: TurnKind = .frame,
       at now: Duration
@@ -151,9 +149,7 @@ extension FrameScheduler {
     /// Ends a turn.
     ///
     /// - Parameters:
-    ///   - session: The session's number.
     ///   - work: The work, in time of one thread.
-    ///   - kind: The kind of work.
     ///   - isAdditional: Whether the turn had an additional thread.
     /// - Returns: The next turn, or `nil` if no session waits.
     package mutating func finish(
@@ -182,7 +178,6 @@ extension FrameScheduler {
     /// Pauses a turn if a much shorter one waits that goes first.
     ///
     /// - Parameters:
-    ///   - session: The session's number.
     ///   - deadline: The deadline of the turn's frame.
     ///   - cost: The expected work of the whole turn, at least the work so far.
     ///   - work: The work since the turn began or continued, which the session is charged for if

@@ -82,7 +82,6 @@ package final class FrameScheduler: Sendable {
   /// Waits for a turn, then runs the work on a compute thread.
   ///
   /// - Parameters:
-  ///   - session: The session's number.
   ///   - deadline: The time at which the frame should be done.
   ///   - limit: The length of the turn. `nil` disables the limit. A turn with a limit never pauses.
   ///   - cost: The expected work, in time of one thread, or `nil` if unknown.
@@ -145,7 +144,6 @@ package final class FrameScheduler: Sendable {
     self.state.withLock { $0.machine.leave(session: session) }
   }
 
-  /// Requests a turn.
   private func request(
     session: UInt64, deadline: Duration, cost: Duration?, kind: TurnKind
   ) -> PendingTurn {
@@ -223,7 +221,6 @@ package final class FrameScheduler: Sendable {
     if let granted { self.begin(granted) }
   }
 
-  /// Starts a granted turn.
   private func begin(_ granted: (turn: PendingTurn?, grant: PendingTurn.Grant)) {
     var grant = granted.grant
     if grant.isAdditional { grant.additionalThreads = self.compute.addReplacements(for: 1) }

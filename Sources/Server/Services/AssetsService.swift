@@ -211,7 +211,6 @@ extension Sidelight_V1_Asset {
 }
 
 extension Sidelight_V1_AssetLimits {
-  /// States the limits of a configuration.
   init(_ configuration: AssetConfiguration) {
     self.init()
     self.maxFileBytes = UInt64(clamping: configuration.maxFileBytes)

@@ -71,10 +71,8 @@ struct FrameFilterService: RegistrableRPCService {
         open, framesInFlight: self.engine.admission.framesInFlight,
         limits: self.engine.admission.frameLimits)
       if let composition = options.composition {
-        do throws(FieldViolation) {
+        try FieldViolation.within("open.composition") { () throws(FieldViolation) in
           try sessions.check(composition, of: caller.identity.caller)
-        } catch {
-          throw error.within("open.composition")
         }
       }
       let session = try Session(

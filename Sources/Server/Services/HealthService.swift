@@ -41,13 +41,7 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     request: Grpc_Health_V1_HealthCheckRequest,
     response: RPCWriter<Grpc_Health_V1_HealthCheckResponse>, context: ServerContext
   ) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      // Handlers must watch for cancellation: gRPC doesn't end them on a disconnect or a shutdown.
-      group.addTask { try? await context.cancellation.cancelled }
-      group.addTask { try await self.send(request.service, response) }
-      _ = try await group.next()
-      group.cancelAll()
-    }
+    try await context.untilCancelled { try await self.send(request.service, response) }
     if !self.statuses.isServing {
       // The shutdown may have ended the wait before the change was sent.
       try await response.write(.with { $0.status = self.status(of: request.service) })

@@ -33,29 +33,21 @@ struct LoadReportService: Xds_Service_Orca_V3_OpenRcaService.SimpleServiceProtoc
       request.hasReportInterval
       ? .seconds(requested.seconds) + .nanoseconds(Int64(requested.nanos)) : Duration.seconds(1)
     let interval = min(max(duration, Self.intervals.lowerBound), Self.intervals.upperBound)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      // Handlers must watch for cancellation: gRPC doesn't end them on a disconnect or a shutdown.
-      group.addTask { try? await context.cancellation.cancelled }
-      group.addTask {
-        while !Task.isCancelled {
-          try await response.write(
-            .with {
-              $0.applicationUtilization = self.load
-              // Receivers divide it by the load to get a weight, Envoy a whole number. Sessions per
-              // second would give more sessions to servers that get many.
-              $0.rpsFractional = 1000
-              $0.namedMetrics = [
-                Placement.Peer.sessionsMetric: Double(self.engine.admission.sessions.count)
-              ]
-            })
-          await self.engine.clock.wait(interval)
-        }
+    try await context.untilCancelled {
+      while !Task.isCancelled {
+        try await response.write(
+          .with {
+            $0.applicationUtilization = self.load
+            // Receivers divide it by the load to get a weight, Envoy a whole number. Sessions per
+            // second would give more sessions to servers that get many.
+            $0.rpsFractional = 1000
+            $0.namedMetrics = [
+              Placement.Peer.sessionsMetric: Double(self.engine.admission.sessions.count)
+            ]
+          })
+        await self.engine.clock.wait(interval)
       }
-      _ = try await group.next()
-      group.cancelAll()
     }
-    if Task.isShuttingDownGracefully {
-      throw GoogleRPCStatus.shuttingDown
-    }
+    if Task.isShuttingDownGracefully { throw GoogleRPCStatus.shuttingDown }
   }
 }

@@ -38,7 +38,6 @@ enum OverrideTarget: Sendable {
         name: request.participant, caller: request.caller.isEmpty ? nil : request.caller))
   }
 
-  /// The target in logs.
   var logMetadata: [String: String] {
     switch self {
     case .session(let handle):

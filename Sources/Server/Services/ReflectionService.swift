@@ -42,13 +42,8 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
     request: RPCAsyncSequence<Request, any Error>, response: RPCWriter<Response>,
     context: ServerContext
   ) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try? await context.cancellation.cancelled }
-      group.addTask {
-        for try await query in request { try await response.write(self.response(to: query)) }
-      }
-      _ = try await group.next()
-      group.cancelAll()
+    try await context.untilCancelled {
+      for try await query in request { try await response.write(self.response(to: query)) }
     }
   }
 

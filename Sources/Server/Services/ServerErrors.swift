@@ -38,9 +38,7 @@ extension GoogleRPCStatus {
   /// A pass over a frame failed: INTERNAL, or INVALID_ARGUMENT if a text exceeds a limit that only
   /// drawing it shows. The details name the pass's filters and their stages.
   ///
-  /// - Parameters:
-  ///   - filters: The filters of the pass.
-  ///   - pipeline: The pipeline that has the pass.
+  /// - Parameter pipeline: The pipeline that has the pass.
   static func failedPass(
     _ filters: [String], of pipeline: ResolvedPipeline, _ error: any Error
   ) -> GoogleRPCStatus {
@@ -59,7 +57,6 @@ extension GoogleRPCStatus {
           metadata: metadata))
   }
 
-  /// An analysis of a frame failed.
   static func failedAnalysis(
     _ analysis: PlannedAnalysis, frame sequence: UInt64, _ error: any Error
   ) -> GoogleRPCStatus {

@@ -56,16 +56,10 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     if !request.sessionID.isEmpty {
       _ = try self.engine.admission.sessions.session(request.sessionID)
     }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      // Handlers must watch for cancellation: gRPC doesn't end them on a disconnect or a shutdown.
-      group.addTask { try? await context.cancellation.cancelled }
-      group.addTask { try await self.send(to: response, every: interval, of: request.sessionID) }
-      _ = try await group.next()
-      group.cancelAll()
+    try await context.untilCancelled {
+      try await self.send(to: response, every: interval, of: request.sessionID)
     }
-    if Task.isShuttingDownGracefully {
-      throw GoogleRPCStatus.shuttingDown
-    }
+    if Task.isShuttingDownGracefully { throw GoogleRPCStatus.shuttingDown }
   }
 
   private func send(
@@ -239,7 +233,6 @@ package struct SessionPageToken: Sendable, Hashable {
         + "send none for the first page")
   }
 
-  /// The token's text.
   package var text: String {
     String(hexadecimal: self.number) + String(hexadecimal: self.checkValue)
   }

@@ -22,7 +22,6 @@ struct StillImageHandler: Sendable {
 
   // MARK: Apply
 
-  /// Filters a still image.
   @Sendable
   func apply(
     request: ServerRequest<Sidelight_V1_ApplyRequest>, context: ServerContext
@@ -43,11 +42,8 @@ struct StillImageHandler: Sendable {
       span?.attributes["sidelight.participant"] = caller.participant
     }
     let pipeline = try RequestedPipeline(request)
-    let output: OutputShape
-    do throws(FieldViolation) {
-      output = try OutputShape(request.output, limits: admission.frameLimits, allowsPNG: true)
-    } catch {
-      throw error.within("output")
+    let output = try FieldViolation.within("output") { () throws(FieldViolation) in
+      try OutputShape(request.output, limits: admission.frameLimits, allowsPNG: true)
     }
     try admission.stillImages.reserve(byteCount, for: caller.name)
     defer { admission.stillImages.release(byteCount, for: caller.name) }
@@ -192,6 +188,17 @@ extension ServerContext {
       throw CancellationError()
     }
   }
+
+  /// Runs the body of a streaming call until the client disconnects, the deadline passes or the
+  /// server shuts down. gRPC does not end the handler then.
+  func untilCancelled(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try? await self.cancellation.cancelled }
+      group.addTask { try await body() }
+      _ = try await group.next()
+      group.cancelAll()
+    }
+  }
 }
 
 extension Sidelight_V1_CheckPipelineResponse {
@@ -199,7 +206,6 @@ extension Sidelight_V1_CheckPipelineResponse {
   /// the last kernels and passes, and counts the passes; then the text, then the pipeline.
   ///
   /// - Parameters:
-  ///   - pipeline: The pipeline.
   ///   - passes: The passes that it compiles to.
   ///   - kernels: The kernels of its stages, which are omitted first.
   ///   - limit: The maximum size of the serialized response, in bytes.

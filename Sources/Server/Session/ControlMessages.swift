@@ -12,7 +12,6 @@ struct PipelineChange {
   private(set) var requested: RequestedPipeline?
   /// The transition to the changed pipeline, or `nil` for a cut.
   private(set) var transition: RequestedTransition?
-  /// Applies the change.
   let apply: (inout Pipeline) throws(FieldViolation) -> Void
 
   /// Replaces the pipeline.
@@ -45,10 +44,8 @@ struct PipelineChange {
       try ContractLimits.check(
         count: update.stages.count, atMost: Pipeline.maxStages, field: "stages")
       for (index, stage) in update.stages.enumerated() {
-        do throws(FieldViolation) {
+        try FieldViolation.within("stages[\(index)]") { () throws(FieldViolation) in
           try pipeline.apply(stage)
-        } catch {
-          throw error.within("stages[\(index)]")
         }
       }
     }
@@ -94,11 +91,10 @@ extension RequestedTransition? {
     _ wire: Sidelight_V1_Transition?
   ) throws(FieldViolation) -> RequestedTransition? {
     guard let wire else { return nil }
-    do throws(FieldViolation) {
-      return .mix(try PipelineTransition(wire))
-    } catch {
-      throw error.within("transition")
-    }
+    return .mix(
+      try FieldViolation.within("transition") { () throws(FieldViolation) in
+        try PipelineTransition(wire)
+      })
   }
 
   /// Reads the glide of a message, if any.
@@ -106,11 +102,8 @@ extension RequestedTransition? {
     _ wire: Sidelight_V1_Glide?
   ) throws(FieldViolation) -> RequestedTransition? {
     guard let wire else { return nil }
-    do throws(FieldViolation) {
-      return .glide(try ParameterGlide(wire))
-    } catch {
-      throw error.within("glide")
-    }
+    return .glide(
+      try FieldViolation.within("glide") { () throws(FieldViolation) in try ParameterGlide(wire) })
   }
 }
 
@@ -123,11 +116,9 @@ extension Pipeline {
       count: update.parameters.count, atMost: Self.maxParameters, field: "parameters")
     var parameters: [String: ParameterValue] = [:]
     for (name, value) in update.parameters {
-      do throws(FieldViolation) {
-        parameters[name] = try ParameterValue(value)
-      } catch {
-        throw error.within("parameters[\"\(name.clipped(toBytes: 64))\"]")
-      }
+      parameters[name] = try FieldViolation.within(
+        "parameters[\"\(name.clipped(toBytes: 64))\"]"
+      ) { () throws(FieldViolation) in try ParameterValue(value) }
     }
     do throws(PipelineError) {
       try self.setParameters(parameters, stage: update.stage)

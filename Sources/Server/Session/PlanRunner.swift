@@ -184,7 +184,7 @@ struct PlanRunner: Sendable {
     do {
       let (scene, reports) = try await self.scene.step(
         input, at: time, for: plan, from: earlier, details: details, isReduced: isReduced,
-        self.processing, observer: observer, jobs: frame.span.passObserver)
+        observer: observer, jobs: frame.span.passObserver)
       for report in reports {
         self.resolver.send(report.values, stage: report.stage, filter: report.filter, of: frame)
       }
@@ -208,7 +208,6 @@ struct WorkerPassObserver: PassObserver {
 
   /// A pass failed.
   struct Failure: Error {
-    /// The filters of the pass.
     var filters: [String]
     var cause: any Error
   }

@@ -16,7 +16,7 @@ import Tracing
 /// - The decoding worker decodes frames of encoded video in front of the mailbox.
 /// - The worker takes a frame when the scheduler grants a turn, and filters it on the compute
 ///   threads. It requests turns on the thread of its connection.
-/// - The analysis worker analyzes some of the frames at the same time.
+/// - Jobs analyze some of the frames, and search whole pictures, at the same time.
 /// - The composer makes the frames of a session with a composition.
 /// - The writer sends the outcome queue's items in order.
 /// - Helpers wait for times: of delayed notices, of statistics, of the next resume token, of the
@@ -50,9 +50,9 @@ struct Session: Sendable {
   let resolver: FrameResolver
   /// The rate limiter shared by all calls of the caller or participant.
   let rateLimiter: CallerRateLimiter
-  /// The next frame to analyze; a newer one displaces it.
-  let analysisJobs = Mailbox<AnalysisJob>()
-  let analyzers = AnalyzerStore()
+  /// The work off the frame's path.
+  let jobs: SessionJobs
+  let analyses = SessionAnalyses()
   let scene: SessionScene
   let quality: SessionQuality
   /// The shared memory of the session, or `nil` if pixels travel inline.
@@ -61,8 +61,6 @@ struct Session: Sendable {
   let callContext: ServiceContext
   /// The response to a client that requested shared memory.
   private let ringGrant: Result<SharedMemoryBroker.Grant, FieldViolation>?
-  /// Keeps the scheduler's account open as long as work of the session may run.
-  private let account: SchedulerAccount
 
   /// - Parameters:
   ///   - number: The session's number for the scheduler.
@@ -77,7 +75,7 @@ struct Session: Sendable {
   ) throws(FieldViolation) {
     self.options = options
     self.engine = engine
-    self.account = SchedulerAccount(number: number, scheduler: engine.processing.scheduler)
+    self.jobs = SessionJobs(of: number, engine.processing)
     self.rateLimiter = engine.admission.rateLimiter.limiter(of: caller.identity)
     self.callContext = callContext
     self.composition = options.composition.map(LockedValue.init)
@@ -91,7 +89,7 @@ struct Session: Sendable {
     self.outputs = try Self.makeOutputs(options, catalogue, engine)
     // Credits bound the frames that wait, so this only delays clients that never drop.
     self.decodingJobs = Mailbox(depth: options.framesInFlight, policy: .neverDrop)
-    self.scene = SessionScene(session: number)
+    self.scene = SessionScene(self.jobs)
     let quality = SessionQuality(mayReduce: options.open.allowDegraded, clock: engine.clock)
     self.quality = quality
     let id = Self.makeID()
@@ -178,7 +176,7 @@ struct Session: Sendable {
     try self.applyStoredOverride()
     self.outcomes.push(.message(self.opened))
     self.handle.startReporting()
-    defer { self.scene.finish() }
+    defer { self.jobs.finish() }
     let isComplete = Atomic(false)
     try await withGracefulShutdownHandler {
       try await self.runTasks(
@@ -241,7 +239,7 @@ struct Session: Sendable {
         return .worker
       }
       group.addTask {
-        await AnalysisWorker(session: self).run()
+        await self.analyses.run(of: self)
         return .worker
       }
       group.addTask {
@@ -343,7 +341,7 @@ struct Session: Sendable {
     }
     // The composer was the last to offer frames.
     self.mailbox.finish()
-    self.analysisJobs.finish()
+    self.analyses.finish()
   }
 
   /// Stops accepting frames. Accepted frames still get their outcomes, without waiting for
@@ -355,7 +353,7 @@ struct Session: Sendable {
     guard self.composition == nil else { return self.compositionEnd.finish() }
     // The decoding worker finishes the mailbox once it has decoded the frames that wait.
     if !self.decodesFrames.value { self.mailbox.finish() }
-    self.analysisJobs.finish()
+    self.analyses.finish()
   }
 
   /// Ends the session when the client disconnects or the call's deadline passes, because gRPC
@@ -468,14 +466,13 @@ struct Session: Sendable {
   ) throws(FieldViolation) -> [SessionOutput] {
     var outputs: [SessionOutput] = []
     for (index, output) in options.outputs.enumerated() {
-      do throws(FieldViolation) {
-        outputs.append(
-          SessionOutput(
-            output, pipeline: try output.resolvedPipeline(in: catalogue, engine.compiler),
-            window: options.outputWindow, now: engine.clock.now))
-      } catch {
-        throw error.within("open.outputs[\(index)]")
+      let pipeline = try FieldViolation.within("open.outputs[\(index)]") {
+        () throws(FieldViolation) in
+        try output.resolvedPipeline(in: catalogue, engine.compiler)
       }
+      outputs.append(
+        SessionOutput(
+          output, pipeline: pipeline, window: options.outputWindow, now: engine.clock.now))
     }
     return outputs
   }

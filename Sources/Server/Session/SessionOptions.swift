@@ -66,18 +66,10 @@ struct SessionOptions: Sendable {
         throw FieldViolation(
           field: "open.drop_policy", reason: "is \(value), which is not a drop policy")
       }
-    guard open.mailboxDepth <= 64 else {
-      throw FieldViolation(
-        field: "open.mailbox_depth", reason: "is \(open.mailboxDepth), the limit is 64",
-        info: .outOfRange(open.mailboxDepth, limit: 64))
-    }
-    let range = ServerConfiguration.framesInFlightRange
-    guard open.framesInFlight <= range.upperBound else {
-      throw FieldViolation(
-        field: "open.frames_in_flight",
-        reason: "is \(open.framesInFlight), the limit is \(range.upperBound)",
-        info: .outOfRange(open.framesInFlight, limit: range.upperBound))
-    }
+    try ContractLimits.check(open.mailboxDepth, atMost: 64, field: "open.mailbox_depth")
+    try ContractLimits.check(
+      open.framesInFlight, atMost: ServerConfiguration.framesInFlightRange.upperBound,
+      field: "open.frames_in_flight")
     // Under NEVER_DROP the session holds every frame in flight.
     self.framesInFlight =
       open.framesInFlight == 0 || self.dropPolicy == .neverDrop
@@ -94,49 +86,38 @@ struct SessionOptions: Sendable {
         reason: "is \(open.maxFps), and frames beyond it would be dropped; leave it out with "
           + "NEVER_DROP")
     }
-    guard open.outputWindow <= 64 else {
-      throw FieldViolation(
-        field: "open.output_window", reason: "is \(open.outputWindow), the limit is 64")
-    }
+    try ContractLimits.check(open.outputWindow, atMost: 64, field: "open.output_window")
     self.outputWindow = open.outputWindow == 0 ? nil : Int(open.outputWindow)
     self.statsInterval =
       open.hasStatsInterval
       ? try Duration(
         open.statsInterval, field: "open.stats_interval", in: .milliseconds(100) ... .seconds(3600))
       : nil
-    do throws(FieldViolation) {
-      self.failurePolicy = try FailurePolicy.stated(by: open.failurePolicy) ?? .passThrough
-    } catch {
-      throw error.within("open")
+    self.failurePolicy = try FieldViolation.within("open") { () throws(FieldViolation) in
+      try FailurePolicy.stated(by: open.failurePolicy) ?? .passThrough
     }
-    self.outputs = try NamedOutput.outputs(of: open, limits: limits)
+    let outputs = try NamedOutput.outputs(of: open, limits: limits)
+    self.outputs = outputs
     self.composition = try Self.composition(of: open, self.dropPolicy, limits)
-    do throws(FieldViolation) {
-      self.output =
-        self.outputs.isEmpty
-        ? try OutputShape(open.output, limits: limits, allowsPNG: false) : .samples
-      self.encoder = try EncoderRequest(open.output.encoder)
-    } catch {
-      throw error.within("open.output")
+    (self.output, self.encoder) = try FieldViolation.within("open.output") {
+      () throws(FieldViolation) in
+      (
+        outputs.isEmpty
+          ? try OutputShape(open.output, limits: limits, allowsPNG: false) : .samples,
+        try EncoderRequest(open.output.encoder)
+      )
     }
-    do throws(FieldViolation) {
-      self.sharedMemory = open.hasSharedMemory ? try RingLayout(open.sharedMemory) : nil
-    } catch {
-      throw error.within("open.shared_memory")
+    self.sharedMemory = try FieldViolation.within("open.shared_memory") {
+      () throws(FieldViolation) in
+      open.hasSharedMemory ? try RingLayout(open.sharedMemory) : nil
     }
-    let limit = ContractLimits.maxResumeTokenBytes
-    guard open.resumeToken.count <= limit else {
-      throw FieldViolation(
-        field: "open.resume_token",
-        reason: "has \(open.resumeToken.count) bytes; the limit is \(limit)",
-        info: .outOfRange(open.resumeToken.count, limit: limit))
-    }
+    try ContractLimits.check(
+      byteCount: open.resumeToken.count, atMost: ContractLimits.maxResumeTokenBytes,
+      field: "open.resume_token")
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     self.allowedFilters = try .allowed(open.allowedFilters, field: "open.allowed_filters")
-    do throws(FieldViolation) {
-      self.pipeline = try RequestedPipeline(open)
-    } catch {
-      throw error.within("open")
+    self.pipeline = try FieldViolation.within("open") { () throws(FieldViolation) in
+      try RequestedPipeline(open)
     }
     var open = open
     // They are large, and not needed any more.
@@ -164,10 +145,8 @@ struct SessionOptions: Sendable {
         reason: "is set beside open.composition, whose frames the client does not have; leave it "
           + "out")
     }
-    do throws(FieldViolation) {
-      return try Composition(open.composition, of: open.track, limits: limits)
-    } catch {
-      throw error.within("open.composition")
+    return try FieldViolation.within("open.composition") { () throws(FieldViolation) in
+      try Composition(open.composition, of: open.track, limits: limits)
     }
   }
 

@@ -54,9 +54,7 @@ package struct QualityGovernor: Sendable {
 
   /// Records the end of a frame.
   ///
-  /// - Parameters:
-  ///   - fullCost: The full variant's time for a frame, or `nil` if unknown.
-  ///   - now: The time.
+  /// - Parameter fullCost: The full variant's time for a frame, or `nil` if unknown.
   /// - Returns: The advice for the sender, at most once a second.
   package mutating func record(
     _ event: Event, fullCost: Duration?, at now: Duration
@@ -147,9 +145,7 @@ final class SessionQuality: Sendable {
 
   /// Records a finished frame.
   ///
-  /// - Parameters:
-  ///   - fullCost: The full variant's time for a frame, or `nil` if unknown.
-  ///   - slowest: The name of the slowest pass.
+  /// - Parameter fullCost: The full variant's time for a frame, or `nil` if unknown.
   func recordFinished(fullCost: Duration?, slowest: String) {
     self.record(.finished) { state in
       state.fullCost = fullCost

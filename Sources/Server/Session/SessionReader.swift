@@ -172,13 +172,11 @@ struct SessionReader: ~Copyable {
           code: .failedPrecondition, field: "composition",
           reason: "is sent to a session that was opened without one")
       }
-      do throws(FieldViolation) {
+      try FieldViolation.within("composition") { () throws(FieldViolation) in
         let composition = try Composition(
           change.composition, of: self.handle.track, limits: self.engine.admission.frameLimits)
         try self.engine.admission.sessions.check(composition, of: self.handle.identity.caller)
         current.value = composition
-      } catch {
-        throw error.within("composition")
       }
       self.accept(requestID: change.requestID, revision: self.handle.revision)
     } catch {

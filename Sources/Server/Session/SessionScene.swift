@@ -8,9 +8,9 @@ typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
 
 /// The scene of a session: the faces in its frames and the state of its scene stages.
 ///
-/// The worker steps it before every frame. Slow work, such as searches of whole pictures, runs at
-/// the same time as later frames, in turns of the scheduler that leave a thread to frames
-/// (``FrameScheduler/TurnKind``); its results apply to the next step.
+/// The worker steps it before every frame. Slow work, such as searches of whole pictures, runs in
+/// jobs, in turns of the scheduler that leave a thread to frames (``FrameScheduler/TurnKind``); its
+/// results apply to the next step.
 final class SessionScene: Sendable {
   /// The scene is in use by a frame whose custom filters have not returned.
   struct Busy: Error, CustomStringConvertible {
@@ -22,18 +22,16 @@ final class SessionScene: Sendable {
     var scene: StreamScene? = StreamScene()
     /// The results that wait for the next step.
     var results: [StreamScene.JobResult] = []
-    var jobs: [DetachedJob] = []
-    var isFinished = false
   }
 
   /// The deadline assumed by the scheduler for slow work, from the frame's arrival.
   private static let jobBudget = Duration.milliseconds(500)
 
-  private let session: UInt64
+  private let jobs: SessionJobs
   private let state = Mutex(State())
 
-  init(session: UInt64) {
-    self.session = session
+  init(_ jobs: SessionJobs) {
+    self.jobs = jobs
   }
 
   /// Decides the drawings of a plan's scene stages on a frame, including the earlier plan's stages
@@ -41,14 +39,13 @@ final class SessionScene: Sendable {
   ///
   /// - Parameters:
   ///   - earlier: The plan that a transition leads from, if any.
-  ///   - details: The values of the frame.
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame.
   ///   - jobObserver: Encloses the slow work.
   /// - Throws: ``Busy``, `StreamScene.Failure`, or an error of the observer.
   func step(
     _ frame: Frame, at time: FrameTime, for plan: Plan, from earlier: Plan?,
-    details: FrameDetails, isReduced: Bool, _ processing: FrameProcessing,
+    details: FrameDetails, isReduced: Bool,
     observer: some PassObserver, jobs jobObserver: FramePassObserver
   ) async throws -> (scene: SceneDrawings, reports: [StreamScene.Report]) {
     let taken = self.state.withLock { state -> StreamScene? in
@@ -66,7 +63,7 @@ final class SessionScene: Sendable {
       let jobs = scene.takeJobs()
       self.put(back: scene)
       for job in jobs {
-        self.start(job, deadline: time.arrival + Self.jobBudget, processing, jobObserver)
+        self.start(job, deadline: time.arrival + Self.jobBudget, jobObserver)
       }
       return ((drawn.later, drawn.earlier), reports)
     } catch {
@@ -75,51 +72,31 @@ final class SessionScene: Sendable {
     }
   }
 
-  /// Cancels the slow work. The session does not wait for it when it ends.
-  func finish() {
-    let jobs = self.state.withLock { state in
-      state.isFinished = true
-      defer { state.jobs = [] }
-      return state.jobs
-    }
-    for job in jobs { job.abandon() }
-  }
-
   private func put(back scene: StreamScene) {
     self.state.withLock { $0.scene = scene }
   }
 
   private func start(
-    _ job: StreamScene.Job, deadline: Duration, _ processing: FrameProcessing,
-    _ observer: FramePassObserver
+    _ job: StreamScene.Job, deadline: Duration, _ observer: FramePassObserver
   ) {
     let work = SceneWork.current
-    let detached = processing.detachedJobs.start { _ in
-      let result: StreamScene.JobResult
-      do {
-        // Custom code may not return, so its turn is limited.
-        result = try await processing.scheduler.withTurn(
-          session: self.session, deadline: deadline,
-          limit: job.isCustom ? FrameScheduler.unknownTurnLimit : nil,
-          kind: job.protects ? .frame : .job
-        ) { _, meter in
-          let work = work.map {
-            SceneWork(time: $0.time, details: $0.details, deadline: nil, meter: meter)
-          }
-          return try await SceneWork.$current.withValue(work) {
-            try await observer.pass(job.description) { await job.run() }
-          }
-        }
-      } catch {
-        result = job.failed(error)
+    self.jobs.start(
+      in: SessionJobs.Turn(
+        deadline: deadline, isCustom: job.isCustom, kind: job.protects ? .frame : .job)
+    ) { meter in
+      let work = work.map {
+        SceneWork(time: $0.time, details: $0.details, deadline: nil, meter: meter)
       }
-      self.state.withLock { $0.results.append(result) }
+      return try await SceneWork.$current.withValue(work) {
+        try await observer.pass(job.description) { await job.run() }
+      }
+    } completion: { result in
+      self.state.withLock { state in
+        switch result {
+        case .success(let result): state.results.append(result)
+        case .failure(let error): state.results.append(job.failed(error))
+        }
+      }
     }
-    let isFinished = self.state.withLock { state in
-      state.jobs.removeAll(where: \.isDone)
-      state.jobs.append(detached)
-      return state.isFinished
-    }
-    if isFinished { detached.abandon() }
   }
 }

@@ -295,7 +295,6 @@ struct SessionWorker {
     return frame.activePipeline.isOverride || pipeline.protects ? max(policy, .blur) : policy
   }
 
-  /// Ends a frame by a failure policy.
   private func fail(
     _ frame: IncomingFrame, _ status: GoogleRPCStatus, _ policy: FailurePolicy, started: Duration
   ) async {

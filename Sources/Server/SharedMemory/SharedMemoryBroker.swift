@@ -183,9 +183,7 @@ package struct OneTimeTokenStore<Ring: Sendable>: Sendable {
 
   /// Issues a token for a ring.
   ///
-  /// - Parameters:
-  ///   - token: Random bytes, ``DescriptorHello/tokenBytes`` long.
-  ///   - expires: The time at which the token expires.
+  /// - Parameter token: Random bytes, ``DescriptorHello/tokenBytes`` long.
   package mutating func issue(
     _ token: [UInt8], for ring: Ring, of sessionID: String, now: Duration, until expires: Duration
   ) {

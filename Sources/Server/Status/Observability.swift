@@ -33,7 +33,6 @@ extension Logger.Metadata {
 }
 
 extension Engine {
-  /// Returns the server's current status.
   func status(in phase: ServerPhase) -> ServerStatus {
     let now = self.clock.now()
     let pool = self.processing.pool.statistics

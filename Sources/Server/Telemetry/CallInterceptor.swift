@@ -135,7 +135,6 @@ enum CurrentCallSpan: ServiceContextKey {
 struct CallStatus: Sendable {
   /// The name, such as `DEADLINE_EXCEEDED`.
   let name: String
-  /// The error message.
   let message: String
   /// Whether it is an error of the server, not of the caller.
   let isServerError: Bool

@@ -38,7 +38,6 @@ package struct FrameCounts: Sendable, Hashable {
     return decided
   }
 
-  /// Returns the frames with a disposition.
   func count(of disposition: FrameDisposition) -> UInt64 {
     switch disposition {
     case .filtered: self.filtered
@@ -47,7 +46,6 @@ package struct FrameCounts: Sendable, Hashable {
     }
   }
 
-  /// Adds frames with a disposition.
   mutating func add(_ count: Int, to disposition: FrameDisposition) {
     switch disposition {
     case .filtered: self.filtered = UInt64(Int(self.filtered) + count)

@@ -50,7 +50,6 @@ package final class ServerMetrics: Sendable {
 
   // MARK: Events
 
-  /// Records the outcome of a frame.
   package func recordFrame(outcome: String, after elapsed: Duration) {
     self.frames[outcome]?.recordNanoseconds(elapsed.nanoseconds)
     if outcome != "dropped" { self.recent.withLock { $0.add(elapsed) } }

@@ -164,7 +164,6 @@ package final class SpanQueue: Sendable {
     self.state.withLock { $0.spans.reserveCapacity(capacity) }
   }
 
-  /// The counts.
   package var counts: Counts {
     self.state.withLock { Counts(dropped: $0.dropped, waiting: $0.spans.count) }
   }

@@ -19,7 +19,6 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
       unsafe ctext_bitmap_free(&bitmap)
     }
 
-    /// The number of pixels.
     var pixelCount: Int { unsafe Int(self.bitmap.width) * Int(self.bitmap.height) }
 
     /// The number of rendered pixels, including all layers.

@@ -20,7 +20,6 @@ struct Paragraph {
   let clusters: [Cluster]
   /// The level of every scalar in the Unicode bidirectional algorithm.
   let levels: [Int8]
-  /// Whether the paragraph begins at the right.
   let isRightToLeft: Bool
 
   /// Analyses a paragraph.
@@ -96,9 +95,7 @@ struct FontChoice {
 
   /// Returns the font of a character.
   ///
-  /// - Parameters:
-  ///   - script: The character's script.
-  ///   - last: The font of the character before it.
+  /// - Parameter last: The font of the character before it.
   func font(
     for character: Character, script: UInt32, after last: FontFile?, _ faces: inout FaceSet
   ) throws(TextError) -> FontFile {

@@ -10,7 +10,6 @@ package import SidelightKernels
 package final class CaptionSamples: @unchecked Sendable {  // written by its initialiser only
   /// The samples of one plane.
   package struct Plane: Sendable {
-    /// The rows of the plane.
     package let rows: Range<Int>
     /// The first byte of a row that is drawn on.
     package let start: Int

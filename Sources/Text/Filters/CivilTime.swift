@@ -120,7 +120,6 @@ package struct TimeFormat: Sendable, Hashable {
     self.parts.contains(.conversion("L")) || self.parts.contains(.conversion("f"))
   }
 
-  /// Returns a time in the format.
   package func text(_ time: CivilTime) -> String {
     self.parts.map { part in
       switch part {

@@ -117,7 +117,6 @@ package enum TextSource: Sendable, Hashable {
     }
   }
 
-  /// Returns the text of a frame.
   package func text(of details: FrameDetails) -> String {
     switch self {
     case .template(let template, let utcOffset): template.text(of: details, utcOffset: utcOffset)

@@ -110,7 +110,6 @@ package struct TextTemplate: Sendable, Hashable {
 
   /// The frequency with which the text of a stream changes.
   package enum Change: Int, Sendable, Comparable {
-    /// Never.
     case never
     /// Now and then: every second, or with the stream.
     case sometimes

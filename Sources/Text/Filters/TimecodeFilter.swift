@@ -112,7 +112,6 @@ package struct Timecode: Sendable, Hashable {
     [30, 60].contains(self.base) && abs(self.rate - Double(self.base) * 1000 / 1001) < 0.005
   }
 
-  /// Returns the timecode of a frame.
   package func text(of details: FrameDetails) -> String {
     if self.form == .count { return String(details.sequence) }
     switch self.source {

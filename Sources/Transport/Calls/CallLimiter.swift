@@ -50,8 +50,6 @@ final class CallLimiter {
   /// - Parameters:
   ///   - configuration: The limits on the peer.
   ///   - maxMessageBytes: The maximum size of a message in bytes.
-  ///   - unfinished: The budget for the bytes of unfinished messages.
-  ///   - ticks: The ticks of the server's event loops.
   ///   - address: The peer's address.
   ///   - counters: Counts the actions of the guards.
   init(
@@ -69,7 +67,6 @@ final class CallLimiter {
     self.renewBatch()
   }
 
-  /// Whether a guard is active.
   func isActive(_ guardName: Guard) -> Bool { self.configuration.active.contains(guardName) }
 
   /// Records an action of a guard.
@@ -94,8 +91,6 @@ final class CallLimiter {
   // MARK: Deadline
 
   /// Starts the timer of the call's deadline.
-  ///
-  /// - Parameter refuse: Called at the deadline.
   func startDeadline(
     in duration: Duration, on eventLoop: any EventLoop,
     refuse: @escaping (CallRefusal) -> Void
@@ -112,7 +107,6 @@ final class CallLimiter {
   /// The maximum size of a message of the method in bytes; `.max` if the guard is inactive.
   var maxBytes: Int { self.isActive(.messageSize) ? self.limits.maxBytes : .max }
 
-  /// Returns a scanner for the call's messages.
   func makeScanner() -> MessageScanner {
     MessageScanner(
       maxBytes: self.maxBytes, mayBeCompressed: !self.isActive(.compression),

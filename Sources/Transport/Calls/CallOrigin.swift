@@ -6,7 +6,6 @@ import Synchronization
 /// The connection and the channel that a call came on, as its handlers and interceptors see them in
 /// `ServerContext.transportSpecific`.
 package struct CallOrigin: ServerContext.TransportSpecific {
-  /// The call's connection.
   package var connection: Connection
   /// The transport's own value of `transportSpecific`, which this one replaces.
   package var transport: (any ServerContext.TransportSpecific)?

@@ -196,7 +196,6 @@ package final class ConnectionCounters: Sendable {
   /// Records that a connection has ended.
   ///
   /// - Parameters:
-  ///   - end: The reason.
   ///   - details: The guard, or the error's own description.
   ///   - peer: The peer, for the log.
   func record(_ end: ConnectionEnd, _ details: String?, of peer: String) {

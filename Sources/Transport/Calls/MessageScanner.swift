@@ -25,7 +25,6 @@ package struct MessageScanner: Sendable {
   /// The bytes of the message that have not been received.
   package private(set) var remaining = 0
 
-  /// Whether the scanner is within a message.
   package private(set) var isWithinMessage = false
 
   /// - Parameters:
@@ -42,9 +41,6 @@ package struct MessageScanner: Sendable {
 
   /// Checks the next bytes of the stream.
   ///
-  /// - Parameters:
-  ///   - segments: The segments of the bytes.
-  ///   - bytes: The bytes.
   /// - Returns: The reason why the first message that is not accepted is refused; `nil` if all are
   ///   accepted.
   package mutating func scan(_ segments: [MessageSegment], of bytes: Span<UInt8>) -> Finding? {

@@ -63,7 +63,6 @@ package struct Dialer: Sendable {
     self.loops = loops
   }
 
-  /// Returns the loop of the next connection.
   package func nextLoop() -> ConnectionLoop { self.loops.next() }
 
   /// Returns the store of one call's large messages.

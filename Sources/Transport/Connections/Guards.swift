@@ -133,7 +133,6 @@ package final class Guards: Sendable {
 
   // MARK: Parts of both protocols
 
-  /// Returns the limits of a call.
   func limiter(of connection: any Channel) -> CallLimiter {
     CallLimiter(
       configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,

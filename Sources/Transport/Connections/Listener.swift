@@ -36,9 +36,7 @@ package final class Listener: Sendable {
   /// - Parameters:
   ///   - socket: The address.
   ///   - transport: The settings of connections.
-  ///   - guards: The guards of the server.
   ///   - certificates: The certificates of TCP addresses; `nil` disables TLS.
-  ///   - services: The services of the server.
   ///   - interceptors: The interceptors of the server. The transport's interceptors run before
   ///     them.
   package init(

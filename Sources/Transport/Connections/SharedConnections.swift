@@ -37,7 +37,6 @@ final class SharedConnections: Sendable {
   /// - Parameters:
   ///   - limit: The maximum number of connections to one address, at least 1.
   ///   - nextLoop: Returns the event loop of the next connection.
-  ///   - open: Creates a connection to an address.
   ///   - isConnectionError: Whether the connection may be the cause of an error.
   init(
     limit: Int, nextLoop: @escaping @Sendable () -> ConnectionLoop,

@@ -32,7 +32,6 @@ final class CallGuard: ChannelDuplexHandler {
   private var discardLimit: Int?
 
   /// - Parameters:
-  ///   - limiter: The limits of the call.
   ///   - lateFrames: The guard of the same connection, if it has one.
   ///   - cancellation: Cancels the call's handler.
   init(_ limiter: CallLimiter, lateFrames: LateFrameGuard?, cancellation: CallCancellation) {

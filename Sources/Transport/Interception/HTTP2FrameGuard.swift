@@ -91,7 +91,6 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
     self.finishedStreams.insert(stream)
   }
 
-  /// Records that a stream is closed.
   func streamIsClosed(_ stream: UInt32) {
     self.finishedStreams.remove(stream)
   }

@@ -22,14 +22,10 @@ package struct MessageSegment: Sendable, Hashable {
   package var prefixByteCount = 0
   /// The message's prefix, once it is complete.
   package var prefix: MessagePrefix?
-  /// Whether the message begins with this segment.
   package var isFirst = false
-  /// Whether the message ends with this segment.
   package var isLast = false
 
-  /// Whether the segment is a whole message.
   package var isWhole: Bool { self.isFirst && self.isLast }
-  /// Whether the prefix is completed by this segment.
   package var completesPrefix: Bool { self.prefix != nil && self.prefixByteCount > 0 }
 }
 

@@ -46,7 +46,6 @@ package final class OutboundMessageStore: Sendable {
 
   package init() {}
 
-  /// Returns the store of one call's messages.
   package func makeCallMessages() -> CallMessages {
     CallMessages(
       self,
@@ -89,7 +88,6 @@ struct MessageHandle: Hashable, Sendable {
   var secret: SIMD2<UInt64>
   /// The call that stored the message.
   var call: UInt64
-  /// The number of the message.
   var number: UInt64
 
   init(secret: SIMD2<UInt64>, call: UInt64, number: UInt64) {

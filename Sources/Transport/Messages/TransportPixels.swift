@@ -15,13 +15,11 @@ extension PixelBuffer {
     }
   }
 
-  /// A copy of bytes.
   package convenience init(copying bytes: UnsafeRawBufferPointer) {
     let buffer = WritableByteBuffer(bytes[...])
     self.init(buffer.bytes, of: buffer)
   }
 
-  /// A copy of bytes.
   package convenience init(copying bytes: [UInt8]) {
     let buffer = WritableByteBuffer(bytes)
     self.init(buffer.bytes, of: buffer)
@@ -108,7 +106,6 @@ package enum GRPCBytes {
 /// The bytes of a message in a transport of this module. Unlike `GRPCNIOTransportBytes` it lends
 /// its buffer.
 struct CallBytes: GRPCContiguousBytes, Sendable, Hashable {
-  /// The bytes.
   var buffer: ByteBuffer
 
   init(_ buffer: ByteBuffer) {
@@ -123,7 +120,6 @@ struct CallBytes: GRPCContiguousBytes, Sendable, Hashable {
     self.buffer = ByteBuffer(bytes: sequence)
   }
 
-  /// The number of bytes.
   var count: Int { self.buffer.readableBytes }
 
   func withUnsafeBytes<Result>(

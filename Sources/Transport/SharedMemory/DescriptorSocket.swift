@@ -76,7 +76,6 @@ package struct DescriptorHello: Sendable, Hashable {
   /// The session's name from `Opened`.
   package var sessionID: String
 
-  /// The bytes of a token.
   package static let tokenBytes = 32
   private static let version: UInt8 = 1
   private static let nameStart = 2 + Self.tokenBytes

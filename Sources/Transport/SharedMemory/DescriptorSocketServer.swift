@@ -28,7 +28,6 @@ package struct DescriptorSocketServer: Sendable {
   private let file: UnixSocketFile
   private let listener: OwnedDescriptor
 
-  /// The path of the socket.
   package var path: String { self.location.path }
 
   /// Listens. ``run(memory:onStop:)`` must be called; it closes the socket when it ends.
@@ -212,7 +211,6 @@ private struct DescriptorSocketLoop: Sendable {
 
 /// The path of a descriptor socket, and the folder that was created for it.
 private struct DescriptorSocketLocation: Sendable {
-  /// The socket's path.
   let path: String
   /// The folder that was created for the socket, if any.
   private let folder: String?

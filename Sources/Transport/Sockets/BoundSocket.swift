@@ -118,10 +118,6 @@ extension SocketAddress {
 
 extension ListeningError {
   /// Converts the error of a system call.
-  ///
-  /// - Parameters:
-  ///   - errno: The error number.
-  ///   - call: The name of the call.
   init(errno: Int32, call: String, _ address: Address) {
     let code: Code =
       switch errno {

@@ -25,7 +25,6 @@ package struct EventLoops: Sendable {
     return try result.get()
   }
 
-  /// The number of loops that the process shares.
   package static var sharedCount: Int { NIOSingletons.groupLoopCountSuggestion }
 
   /// Sets the number of loops that the process shares, unless NIO's environment variable does. Call
@@ -36,7 +35,6 @@ package struct EventLoops: Sendable {
     NIOSingletons.groupLoopCountSuggestion = count
   }
 
-  /// Returns the loop of the next connection.
   package func next() -> ConnectionLoop { ConnectionLoop(loop: self.group.next()) }
 }
 

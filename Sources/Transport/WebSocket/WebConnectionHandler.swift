@@ -25,9 +25,6 @@ final class WebConnectionHandler: ChannelInboundHandler, RemovableChannelHandler
   private var phase = Phase.request(nil)
   private var timer = EventLoopTimer()
 
-  /// - Parameters:
-  ///   - listener: The listener of the connection.
-  ///   - connection: The connection.
   init(_ listener: WebListener, _ connection: Connection) {
     self.listener = listener
     self.connection = connection

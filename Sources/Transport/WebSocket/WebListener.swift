@@ -18,13 +18,7 @@ package final class WebListener: Sendable {
   let connections = ConnectionTable()
   let calls: WebSocketTransport
 
-  /// - Parameters:
-  ///   - address: The address.
-  ///   - site: The site.
-  ///   - transport: The settings of connections.
-  ///   - guards: The guards of the server.
-  ///   - services: The services of the server.
-  ///   - interceptors: The interceptors of the server.
+  /// - Parameter transport: The settings of connections.
   package init(
     _ address: Address, site: any WebSite, transport: TransportConfiguration, guards: Guards,
     services: [any RegistrableRPCService], interceptors: [any ServerInterceptor]
@@ -137,7 +131,6 @@ package struct WebRequest: Sendable {
   package var headers: [(name: String, value: String)]
 
   /// - Parameters:
-  ///   - method: The method.
   ///   - target: The path, and optionally a question mark and a query.
   ///   - headers: The header fields.
   package init(method: String, target: String, headers: [(name: String, value: String)]) {

@@ -6,9 +6,7 @@ import NIOCore
 
 /// The call of a WebSocket, as its handshake describes it.
 struct WebSocketCall {
-  /// The method.
   let descriptor: MethodDescriptor
-  /// The metadata of the call.
   let metadata: Metadata
   /// The time until the call's deadline; `nil` disables the deadline.
   let timeout: Duration?

@@ -37,10 +37,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   /// The bytes that are still discarded after the close frame.
   private var discardLimit = 0
 
-  /// - Parameters:
-  ///   - call: The call.
-  ///   - limiter: The limits of the call.
-  ///   - pings: The pings that the client may send; `nil` disables the limit.
+  /// - Parameter pings: The pings that the client may send; `nil` disables the limit.
   init(_ call: WebSocketCall, _ limiter: CallLimiter, pings: RateBudget?) {
     self.call = call
     self.limiter = limiter

@@ -52,7 +52,6 @@ package struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
 
 /// A violation of a limit or of the protocol, which closes the WebSocket.
 package struct WebSocketViolation: Error, Sendable, Hashable {
-  /// The code of the close frame.
   package var code: WebSocketCloseCode
   /// The reason in the close frame.
   package var reason: String
@@ -71,7 +70,6 @@ struct WebSocketFrameHead {
   static let maxControlBytes = 125
 
   var opcode: WebSocketOpcode
-  /// Whether the frame ends its message.
   var isFinal: Bool
   /// The bytes of the content.
   var length: Int
@@ -110,7 +108,6 @@ extension ByteBuffer {
   /// Appends the content of a frame without its mask. It is the only pass over the bytes.
   ///
   /// - Parameters:
-  ///   - content: A part of the frame's content.
   ///   - key: The masking key, its first byte in the lowest bits.
   ///   - offset: The bytes of the content before that part.
   package mutating func writeUnmasked(_ content: ByteBuffer, key: UInt32, offset: Int) {

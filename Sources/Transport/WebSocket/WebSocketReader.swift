@@ -61,7 +61,6 @@ package struct WebSocketReader {
   /// Whether the content of binary messages is discarded.
   private var discardsMessages = false
 
-  /// - Parameter limits: The limits on the client.
   package init(limits: Limits) {
     self.limits = limits
     self.headBytes.reserveCapacity(WebSocketFrameHead.maxByteCount)

@@ -9,9 +9,8 @@ final class WebSocketWriter {
   /// The answer to the last ping, while the connection isn't writable.
   private var waitingPong: ByteBuffer?
 
-  /// - Parameters:
-  ///   - store: The large messages of all calls, which are written in place of their handles.
-  ///   - limiter: The limits of the call.
+  /// - Parameter store: The large messages of all calls, which are written in place of their
+  ///   handles.
   init(_ store: OutboundMessageStore, _ limiter: CallLimiter) {
     self.store = store
     self.limiter = limiter

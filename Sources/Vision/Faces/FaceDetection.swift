@@ -159,7 +159,6 @@ package struct FaceDetection: Filter {
 }
 
 extension FaceAttendance {
-  /// Adds a frame and returns the results of the analysis.
   fileprivate mutating func results(
     _ faces: [TrackedFace], of picture: UprightPicture, at time: Duration,
     searchError: (any Error)?

@@ -65,7 +65,6 @@
     /// Tomasi, within the ellipse of the face.
     ///
     /// - Parameters:
-    ///   - face: The face.
     ///   - picture: The picture that shows it.
     ///   - count: The number of points. Faces with little texture have fewer.
     /// - Throws: ``VisionError`` if OpenCV fails.

@@ -154,7 +154,6 @@ extension ModelDescription {
     }
   }
 
-  /// Returns the size of a matte.
   static func matteSize(
     _ matte: Matte, _ dimensions: [Int], _ layout: Layout
   ) throws(VisionError) -> (channels: Int, width: Int, height: Int) {

@@ -78,7 +78,6 @@ package struct ModelDescription: Sendable, Hashable {
   /// The output of a model of mattes.
   package struct Matte: Sendable, Hashable {
     package var name: String
-    /// The channel that is used.
     package var channel = 0
     package var activation = Activation.none
     /// Whether the channel is the background instead of the person.

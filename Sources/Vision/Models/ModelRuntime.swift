@@ -9,9 +9,7 @@ public protocol ModelRuntime: Sendable {
 
   /// Loads a model and runs it once with zeros.
   ///
-  /// - Parameters:
-  ///   - model: The model.
-  ///   - inputs: The sizes of the inputs without a fixed size in the model.
+  /// - Parameter inputs: The sizes of the inputs without a fixed size in the model.
   /// - Throws: ``VisionError`` if the runtime cannot run the model.
   func load(_ model: ModelFile, inputs: [TensorShape]) throws -> any LoadedModel
 }

@@ -103,7 +103,6 @@ public struct ConfiguredModel: Sendable, Hashable, CustomStringConvertible {
       fields: ["name": name, "task": task.rawValue, "file": file, "runtime": runtime.rawValue])
   }
 
-  /// The names of the fields of a model.
   package static let fieldNames = ["name", "task", "file", "runtime"]
 
   /// Creates a configured model from its fields. The runtime may be missing.
@@ -139,7 +138,6 @@ public struct ConfiguredModel: Sendable, Hashable, CustomStringConvertible {
     try self.init(fields: fields.mapValues(String.init))
   }
 
-  /// The forms of the text.
   package static let form = "NAME=TASK:FILE or NAME=TASK@RUNTIME:FILE"
 
   /// The text, which ``init(_:)`` parses.

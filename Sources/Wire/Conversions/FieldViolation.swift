@@ -91,6 +91,13 @@ package struct FieldViolation: Error, Sendable, Hashable {
     return violation
   }
 
+  /// Reads a part of a message. Violations get the path from the enclosing message.
+  package static func within<Result>(
+    _ parent: @autoclosure () -> String, _ body: () throws(FieldViolation) -> Result
+  ) throws(FieldViolation) -> Result {
+    do throws(FieldViolation) { return try body() } catch { throw error.within(parent()) }
+  }
+
   /// The violation, truncated to a length that fits into a header.
   package var clipped: FieldViolation {
     FieldViolation(
@@ -197,8 +204,6 @@ extension FieldViolation {
   }
 
   /// Creates the violation of an error in a pipeline's text.
-  ///
-  /// - Parameter field: The field of the text.
   package init(_ error: PipelineTextError, field: String) {
     self.init(
       code: error.cause?.statusCode ?? .invalidArgument, field: field, reason: "\(error)",

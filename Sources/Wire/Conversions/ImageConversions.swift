@@ -79,7 +79,6 @@ extension Sidelight_V1_Image {
   /// - Parameters:
   ///   - format: The compressed format.
   ///   - size: The size. `nil` omits it, since the file or the stream states it.
-  ///   - orientation: The orientation of the picture.
   package mutating func describe(
     _ format: Sidelight_V1_PixelFormat = .jpeg, of size: FrameSize?, orientation: Orientation
   ) {
@@ -115,15 +114,7 @@ extension Sidelight_V1_Image {
 extension PixelFormat {
   /// Creates a raw format. `nil` for compressed and unknown formats.
   package init?(_ wire: Sidelight_V1_PixelFormat) {
-    switch wire {
-    case .bgra8: self = .bgra8
-    case .rgba8: self = .rgba8
-    case .rgb24: self = .rgb24
-    case .gray8: self = .gray8
-    case .i420: self = .i420
-    case .nv12: self = .nv12
-    case .unspecified, .jpeg, .png, .h264, .vp8, .vp9, .av1, .UNRECOGNIZED: return nil
-    }
+    self.init(equal: wire, by: Sidelight_V1_PixelFormat.init)
   }
 }
 
@@ -148,6 +139,14 @@ extension Sidelight_V1_PixelFormat {
     case .jpeg, .png, .h264, .vp8, .vp9, .av1: true
     case .unspecified, .bgra8, .rgba8, .rgb24, .gray8, .i420, .nv12, .UNRECOGNIZED: false
     }
+  }
+}
+
+extension CaseIterable {
+  /// Finds the case that is equal to a value of the contract; `nil` if there isn't one.
+  package init?<Wire: Equatable>(equal wire: Wire, by convert: (Self) -> Wire) {
+    guard let value = Self.allCases.first(where: { convert($0) == wire }) else { return nil }
+    self = value
   }
 }
 
@@ -233,13 +232,7 @@ public enum EncodedFormat: String, Sendable, Hashable, CaseIterable {
 
   /// - Returns: `nil` for other formats.
   package init?(_ wire: Sidelight_V1_PixelFormat) {
-    switch wire {
-    case .h264: self = .h264
-    case .vp8: self = .vp8
-    case .vp9: self = .vp9
-    case .av1: self = .av1
-    default: return nil
-    }
+    self.init(equal: wire, by: Sidelight_V1_PixelFormat.init)
   }
 }
 

@@ -67,11 +67,28 @@ package enum ContractLimits {
   package static func check(
     _ text: String, atMost limit: Int, field: String
   ) throws(FieldViolation) {
-    let count = text.utf8.count
-    guard count <= limit else {
+    try self.check(byteCount: text.utf8.count, atMost: limit, field: field)
+  }
+
+  /// Checks a number of bytes.
+  package static func check(
+    byteCount: Int, atMost limit: Int, field: String
+  ) throws(FieldViolation) {
+    guard byteCount <= limit else {
       throw FieldViolation(
-        field: field, reason: "has \(count) bytes; the limit is \(limit)",
-        info: .outOfRange(count, limit: limit))
+        field: field, reason: "has \(byteCount) bytes; the limit is \(limit)",
+        info: .outOfRange(byteCount, limit: limit))
+    }
+  }
+
+  /// Checks a number.
+  package static func check(
+    _ number: UInt32, atMost limit: Int, field: String
+  ) throws(FieldViolation) {
+    guard number <= limit else {
+      throw FieldViolation(
+        field: field, reason: "is \(number), the limit is \(limit)",
+        info: .outOfRange(number, limit: limit))
     }
   }
 
@@ -156,9 +173,7 @@ package struct FrameLimits: Sendable, Hashable {
 
   /// Checks the output of a pipeline, which may scale frames.
   ///
-  /// - Parameters:
-  ///   - output: The geometry of the output.
-  ///   - field: The field to report, which produces the output.
+  /// - Parameter field: The field to report, which produces the output.
   package func check(
     output: FrameGeometry, field: String = "pipeline"
   ) throws(FieldViolation) {
@@ -189,13 +204,18 @@ package struct FrameLimits: Sendable, Hashable {
     try self.check(dimension: width, field: "width")
     try self.check(dimension: height, field: "height")
     let size = FrameSize(width: Int(width), height: Int(height))
+    try self.checkPixelCount(of: size)
+    return size
+  }
+
+  /// Checks the number of pixels of a size whose sides are checked.
+  package func checkPixelCount(of size: FrameSize) throws(FieldViolation) {
     guard size.pixelCount <= self.maxPixels else {
       throw FieldViolation(
         field: "width",
         reason: "\(size) is \(size.pixelCount) pixels, the limit is \(self.maxPixels)",
         info: .outOfRange(size.pixelCount, limit: self.maxPixels))
     }
-    return size
   }
 
   private func check(dimension value: UInt32, field: String) throws(FieldViolation) {

@@ -30,11 +30,10 @@ extension Pipeline {
     }
     self.init(workingSpace: try WorkingSpace.read(wire.workingSpace))
     for (index, stage) in wire.stages.enumerated() {
-      do throws(FieldViolation) {
-        self.stages.append(try Self.stage(stage, depth: depth))
-      } catch {
-        throw error.within("stages[\(index)]")
-      }
+      self.stages.append(
+        try FieldViolation.within("stages[\(index)]") { () throws(FieldViolation) in
+          try Self.stage(stage, depth: depth)
+        })
     }
   }
 
@@ -46,19 +45,16 @@ extension Pipeline {
     case .filter(let filter)?:
       var parameters: [String: ParameterValue] = [:]
       for (name, value) in filter.parameters {
-        do throws(FieldViolation) {
-          parameters[name] = try ParameterValue(value)
-        } catch {
-          throw error.within("filter.parameters[\"\(name.clipped(toBytes: 64))\"]")
-        }
+        parameters[name] = try FieldViolation.within(
+          "filter.parameters[\"\(name.clipped(toBytes: 64))\"]"
+        ) { () throws(FieldViolation) in try ParameterValue(value) }
       }
       content = .filter(FilterCall(name: filter.name, parameters: parameters))
     case .pipeline(let pipeline)?:
-      do throws(FieldViolation) {
-        content = .pipeline(try Pipeline(pipeline, depth: depth + 1))
-      } catch {
-        throw error.within("pipeline")
-      }
+      content = .pipeline(
+        try FieldViolation.within("pipeline") { () throws(FieldViolation) in
+          try Pipeline(pipeline, depth: depth + 1)
+        })
     case nil:
       throw FieldViolation(field: "content", reason: "neither a filter nor a pipeline is set")
     }

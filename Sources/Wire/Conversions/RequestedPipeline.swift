@@ -16,10 +16,8 @@ package struct RequestedPipeline: Sendable {
   ///
   /// - Throws: ``FieldViolation`` with a field that begins with `pipeline`.
   package init(_ message: Sidelight_V1_Pipeline) throws(FieldViolation) {
-    do throws(FieldViolation) {
-      self.pipeline = try Pipeline(message)
-    } catch {
-      throw error.within("pipeline")
+    self.pipeline = try FieldViolation.within("pipeline") { () throws(FieldViolation) in
+      try Pipeline(message)
     }
     self.field = "pipeline"
     self.text = nil

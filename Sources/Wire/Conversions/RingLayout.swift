@@ -16,7 +16,6 @@ package struct RingLayout: Sendable, Hashable {
   /// The unit of slot sizes: the largest page size of the supported systems.
   package static let pageBytes = 65536
 
-  /// The number of all slots.
   package var slotCount: Int { self.inputSlots + self.outputSlots }
   /// The bytes of the whole ring.
   package var byteCount: Int { self.slotBytes * self.slotCount }

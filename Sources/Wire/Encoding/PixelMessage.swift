@@ -87,7 +87,6 @@ package struct PixelLocation: Sendable, Hashable {
     }
   }
 
-  /// Returns the message without its pixels.
   package func messageWithoutPixels(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var message: [UInt8] = []
     message.reserveCapacity(bytes.count - self.pixels.count)
@@ -124,7 +123,6 @@ private struct WireField: Sendable, Hashable {
   /// The offsets of its payload.
   var payload: Range<Int>
 
-  /// The tag.
   var tag: UInt64 { UInt64(self.number) << 3 | 2 }
 
   /// Finds the only field with a number.

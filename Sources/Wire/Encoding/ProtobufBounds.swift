@@ -38,7 +38,6 @@ package struct ProtobufBounds: Sendable {
   private var isReadable = true
 
   /// - Parameters:
-  ///   - shape: The shape of the message.
   ///   - length: The bytes of the whole message.
   ///   - maxFields: The maximum number of the message's fields.
   package init(shape: MessageShape, length: Int, maxFields: Int) {
@@ -119,7 +118,6 @@ package struct ProtobufBounds: Sendable {
 package struct MessageShape: Sendable {
   /// The indices of the fields' message types, by field number, for every message of a contract.
   fileprivate let messages: [[UInt32: Int]]
-  /// The index of this message.
   fileprivate let index: Int
 
   /// Returns the shape of a field, or `nil` if the field is unknown or isn't a message.

@@ -14,7 +14,6 @@ struct PipelineTextCursor {
     self.bytes = Array(text.utf8)
   }
 
-  /// The number of bytes of the text.
   var count: Int { self.bytes.count }
 
   /// The byte at the cursor, or `nil` at the end.
@@ -32,9 +31,7 @@ struct PipelineTextCursor {
 
   /// Returns an error at the cursor or at another offset.
   ///
-  /// - Parameters:
-  ///   - value: The invalid value, if it violates a limit.
-  ///   - limit: The limit.
+  /// - Parameter value: The invalid value, if it violates a limit.
   func error(
     _ message: String, at offset: Int? = nil, value: Int? = nil, limit: Int? = nil
   ) -> PipelineTextError {
@@ -127,9 +124,7 @@ struct PipelineTextCursor {
   /// Returns the offset in a valid text of a byte of a value: of a word, or of the contents of a
   /// quoted text, whose escapes are longer than their characters.
   ///
-  /// - Parameters:
-  ///   - byte: The offset in the contents.
-  ///   - start: The offset of the value in the text.
+  /// - Parameter byte: The offset in the contents.
   static func offset(ofByte byte: Int, ofValueAt start: Int, in text: [UInt8]) -> Int {
     guard start < text.count, text[start] == UInt8(ascii: "\"") else { return start + byte }
     var (offset, seen) = (start + 1, 0)

@@ -4,7 +4,6 @@ import SidelightKernels
 /// brackets recurse, at most ``Pipeline/maxDepth`` levels including the text itself.
 struct PipelineTextParser {
   private var cursor: PipelineTextCursor
-  /// The locations of the parsed parts.
   private(set) var locations = PipelineTextLocations()
   private var stageCount = 0
 
@@ -225,7 +224,6 @@ struct PipelineTextParser {
     return .length(Length(number, unit))
   }
 
-  /// Parses a list of numbers in brackets.
   private mutating func parseNumbers(
     in brackets: ClosedRange<Unicode.Scalar>, _ counts: ClosedRange<Int>
   ) throws(PipelineTextError) -> [Double] {

@@ -15,9 +15,7 @@ struct PipelineTextPrinter {
 
   /// Appends a pipeline.
   ///
-  /// - Parameters:
-  ///   - pipeline: The pipeline.
-  ///   - depth: The number of enclosing pipelines, plus 1.
+  /// - Parameter depth: The number of enclosing pipelines, plus 1.
   mutating func print(_ pipeline: Pipeline, depth: Int) {
     if let space = pipeline.workingSpace {
       self.text += "@\(space.text)" + (pipeline.stages.isEmpty ? "" : " ")

@@ -19,7 +19,6 @@ package struct SessionClock: Sendable {
     self.wait = wait
   }
 
-  /// The system's clocks.
   package static let system: SessionClock = {
     let start = ContinuousClock.now
     return SessionClock(

@@ -53,7 +53,6 @@ package struct TokenBucket: Sendable {
     self.level = min(self.level, self.capacity)
   }
 
-  /// Returns whether the bucket is full.
   package mutating func isFull(at now: Duration) -> Bool {
     self.fill(at: now)
     return self.level >= self.capacity

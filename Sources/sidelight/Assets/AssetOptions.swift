@@ -26,10 +26,7 @@ struct AssetOptions: ParsableArguments {
   /// Returns the filters of the command with the assets that a pipeline names. A name without an
   /// `--asset` option is the path of a file.
   ///
-  /// - Parameters:
-  ///   - text: The pipeline.
-  ///   - vision: The models.
-  ///   - processes: The filter processes.
+  /// - Parameter vision: The models.
   /// - Throws: `ValidationError` with the position of the name in the text, or with the file.
   func catalogue(
     for text: PipelineText, vision: VisionConfiguration, processes: FilterProcessHost
@@ -259,11 +256,9 @@ private struct AssetFile {
 
 /// The reason why a file cannot be used as an asset.
 private struct AssetFileError: Error, CustomStringConvertible {
-  /// The path of the file.
   let path: String
   /// The error, with the line in a table.
   let reason: String
 
-  /// The path and the reason.
   var description: String { "cannot use \(self.path): \(self.reason)" }
 }

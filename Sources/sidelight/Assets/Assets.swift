@@ -114,7 +114,6 @@ struct AssetsDelete: AsyncParsableCommand {
 
 /// A parameter in a pipeline that names an asset.
 struct AssetUse {
-  /// The asset's name.
   let name: String
   /// The path of the parameter, as in ``PipelineError``: `stages[1].filter.parameters["asset"]`.
   let path: String

@@ -32,7 +32,6 @@ struct ReloadService: Service, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - settings: The settings at the start of the server.
-  ///   - versions: The versions of their files.
   ///   - read: Reads the settings from all sources.
   ///   - metrics: The metrics that count reloads.
   ///   - onReload: Applies the new configuration. Called even if no setting changed, since files

@@ -80,7 +80,6 @@ struct PrivateFolder: Sendable {
     self.path = "\(isUsable ? runtime : "/tmp")/sidelight-studio-\(name)"
   }
 
-  /// The path of the socket.
   var socket: String { "\(self.path)/grpc.sock" }
 
   /// Creates the folder.

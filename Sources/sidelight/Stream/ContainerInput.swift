@@ -117,8 +117,6 @@ final class ContainerInput: VideoInput, @unchecked Sendable {  // one task reads
   /// Starts to read.
   ///
   /// - Parameters:
-  ///   - source: The source.
-  ///   - properties: Its properties.
   ///   - isEncoded: Whether pictures are read as they are encoded.
   ///   - duration: The time after which reading ends, if any.
   /// - Throws: ``MediaError``; `CodecError`.

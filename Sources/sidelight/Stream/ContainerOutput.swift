@@ -23,7 +23,6 @@ final class ContainerOutput: VideoOutput, @unchecked Sendable {  // one task wri
   private let file: FileDescriptorOutput
   private var process: FFmpegProcess?
   private var writer: NUTWriter?
-  /// The stream that the container has.
   private var stream: NUTStream?
 
   /// - Parameters:

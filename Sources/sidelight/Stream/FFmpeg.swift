@@ -67,7 +67,6 @@ final class FFmpegProcess: @unchecked Sendable {  // one task reads, one writes,
   ///
   /// - Parameters:
   ///   - tool: The program.
-  ///   - arguments: Its arguments.
   ///   - input: Whether this process writes its standard input.
   ///   - output: Whether this process reads its standard output.
   ///   - file: An open file, which it finds at ``filePath``.

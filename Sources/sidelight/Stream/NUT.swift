@@ -325,9 +325,7 @@ struct NUTWriter {
   private let write: (UnsafeRawBufferPointer) throws -> Void
   private var staged: [UInt8]
 
-  /// - Parameters:
-  ///   - stream: The stream.
-  ///   - write: Writes bytes. Called with the first packet for the first time.
+  /// - Parameter write: Writes bytes. Called with the first packet for the first time.
   init(_ stream: NUTStream, write: @escaping (UnsafeRawBufferPointer) throws -> Void) {
     self.write = write
     self.staged = NUT.identifier

@@ -20,7 +20,6 @@ final class StreamReport: Sendable {
 
   /// - Parameters:
   ///   - isLive: Whether to print progress.
-  ///   - start: The start of the stream.
   ///   - count: The approximate number of frames, if known.
   init(isLive: Bool, start: ContinuousClock.Instant, count: Int?) {
     self.isLive = isLive

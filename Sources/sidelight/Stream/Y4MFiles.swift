@@ -87,7 +87,6 @@ final class Y4MOutput: VideoOutput, @unchecked Sendable {  // one task writes, o
     try await self.queue.run { try self.writer?.write(last) }
   }
 
-  /// Finishes the stream.
   func finish() async throws {
     try await self.queue.run { try self.writer.take()?.finish() }
   }

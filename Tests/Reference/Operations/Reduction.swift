@@ -2,12 +2,6 @@ package import SidelightKernels
 
 /// Reductions measure all pixels of the area, one at a time.
 extension ReductionOperation: DefinedOperation {
-  package func pixel(
-    x: Int, y: Int, of size: FrameSize, _ time: FrameTime, _ pixel: (Int, Int) -> SIMD4<Double>
-  ) -> SIMD4<Double> {
-    self.result(pixel(x, y), x: x, y: y, of: size, in: self.measurement(of: size, pixel))
-  }
-
   package func pixels(
     of size: FrameSize, _ time: FrameTime, _ pixel: @escaping (Int, Int) -> SIMD4<Double>
   ) -> (Int, Int) -> SIMD4<Double> {

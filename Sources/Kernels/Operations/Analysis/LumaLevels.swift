@@ -4,9 +4,7 @@ import CKernels
 package struct LumaLevels: Sendable {
   /// The frame's size in pixels.
   package let size: FrameSize
-  /// The level of black.
   let black: Int
-  /// The level of white.
   let white: Int
   private let levels: [UInt8]
 

@@ -164,7 +164,6 @@ struct CellGrid: Sendable {
   let size: FrameSize
   /// Samples from cell to cell.
   let step: Int
-  /// The margin in cells.
   let margin: Int
   private let buffer: PixelBuffer
 
@@ -176,9 +175,7 @@ struct CellGrid: Sendable {
       byteCount: (size.width + 2 * margin) * (size.height + 2 * margin) * step * 2)
   }
 
-  /// The number of rows with the margin.
   var rowCount: Int { self.size.height + 2 * self.margin }
-  /// The samples of a row with the margin.
   var rowSamples: Int { (self.size.width + 2 * self.margin) * self.step }
 
   /// The start of a row, with its margin; row 0 is the first row of the margin.

@@ -251,7 +251,6 @@ struct LineKernel: Sendable {
   /// The maximum vertical offset.
   var reach: Int { self.pairs.reduce(1) { max($0, abs($1.first.y), abs($1.second.y)) } }
 
-  /// Creates the kernel of a line.
   init(_ line: LineTaps) {
     let (right, down) = line.isFlat ? (0, 1) : (1, 0)
     self.pairs = line.taps.map { tap in

@@ -10,8 +10,6 @@ struct SymmetricPlane {
   /// Creates a filter.
   ///
   /// - Parameters:
-  ///   - shape: The plane.
-  ///   - size: The size of the frame.
   ///   - horizontal: The weights along rows at distances 0 and up, in pixels of the frame.
   ///   - vertical: The weights along columns.
   ///   - keepsAlpha: Whether to copy every fourth sample from the source.
@@ -96,7 +94,6 @@ struct PlaneWeights: Sendable {
   ///
   /// - Parameters:
   ///   - weights: The weights at distances 0 and up, in pixels of the frame.
-  ///   - shape: The plane.
   ///   - length: The length of the frame along the axis, in pixels.
   init(_ weights: [Double], _ shape: PlaneShape, length: Int) {
     guard shape.scale < 1 else {

@@ -162,7 +162,6 @@ final class ZoomBlurPositions: @unchecked Sendable {
   /// Computes the positions, if the C rows use them.
   ///
   /// - Parameters:
-  ///   - shape: The plane.
   ///   - scales: The distance of every tap from the centre, as a share of the pixel's distance.
   ///   - center: The centre's column.
   /// - Returns: `nil` if the C rows do not use positions for this plane.

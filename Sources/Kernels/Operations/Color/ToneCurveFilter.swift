@@ -21,7 +21,6 @@ struct ToneCurveFilter: CatalogueFilter {
         limits: 0 ... 1, "\(Self.roles[index]): a tone and the tone that it becomes.")
     })
 
-  /// The number of points.
   private static let pointCount = 5
   /// The tones at the default points.
   private static let roles = ["Black", "Dark tones", "Middle tones", "Bright tones", "White"]
@@ -98,7 +97,6 @@ struct LookCurve: Sendable {
       })
   }
 
-  /// The curve's value at a position.
   func callAsFunction(_ position: Double) -> Double {
     Self.value(position, self.points, self.slopes)
   }

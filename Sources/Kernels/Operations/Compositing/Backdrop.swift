@@ -50,7 +50,7 @@ package enum PlacedBackdrop: Sendable {
     switch self {
     case .source(let space):
       return FilterNode(
-        .source(SourceKernel(space: space, reference: reference, apply: apply)), byteCost: byteCost)
+        .source(SourceKernel(.formula(reference), space: space, apply: apply)), byteCost: byteCost)
     case .image(let image):
       let kernel = StripKernel { pixel, x, y, _ in
         reference(pixel, image.pixel(x, y), x, y)

@@ -116,8 +116,6 @@ package struct ConvolutionOperation: NeighborhoodOperation {
   /// Returns the convolution of one plane's code values.
   ///
   /// - Parameters:
-  ///   - shape: The plane.
-  ///   - geometry: The geometry of pictures.
   ///   - isLastColumn: Whether to return the kernel of the last column of shared chroma in a frame
   ///     of odd width.
   ///   - isLastRow: Whether to return the kernel of the last row of shared chroma in a frame of odd

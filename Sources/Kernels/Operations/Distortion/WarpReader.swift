@@ -21,8 +21,6 @@ package struct WarpReader: ~Copyable {
   /// Creates a reader.
   ///
   /// - Parameters:
-  ///   - source: The raster.
-  ///   - shape: The plane.
   ///   - empty: The empty colour, in levels by channel, with which pixels of partial coverage are
   ///     mixed.
   ///   - capacity: The maximum number of pixels of a run.

@@ -15,10 +15,8 @@ enum Border: String, Sendable, Hashable, CaseIterable {
   /// Every filter clamps at the edges of its input. For a transparent border the picture is placed
   /// in a larger one with transparent outermost pixels, and the result is cropped to the frame.
   ///
-  /// - Parameters:
-  ///   - geometry: The geometry of frames.
-  ///   - nodes: Returns the filter's nodes for pictures in which the frame begins `left` pixels
-  ///     from the left and `top` pixels from the top.
+  /// - Parameter nodes: Returns the filter's nodes for pictures in which the frame begins `left`
+  ///   pixels from the left and `top` pixels from the top.
   func nodes(
     for geometry: FrameGeometry, _ nodes: (_ left: Int, _ top: Int) -> [FilterNode]
   ) -> [FilterNode] {

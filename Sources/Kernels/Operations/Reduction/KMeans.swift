@@ -73,7 +73,6 @@ struct ColorCells: Sendable {
     for index in self.cells.indices { self.cells[index] += other.cells[index] }
   }
 
-  /// The cells with pixels.
   var filled: [Pixels] { self.cells.filter { !$0.isEmpty } }
 
   /// Returns the pixels of the cells by the nearest colour.

@@ -84,7 +84,6 @@ struct ExactSum: Sendable {
 
   static func += (total: inout Self, other: Self) { total.units += other.units }
 
-  /// Returns the mean of a number of pixels.
   func mean(of count: Int) -> SIMD4<Float> {
     SIMD4<Float>(self.units / (Double(max(count, 1)) * 0x1p20))
   }
@@ -128,7 +127,6 @@ package struct ReductionOperation<Reduction: PixelReduction>: NeighborhoodOperat
   // The pass reads the samples of frames, which are exact, whether colour is premultiplied or not.
   package var mixesPixels: Bool { false }
 
-  /// Returns the pixels of the area.
   package func area(in size: FrameSize) -> PixelRect {
     PixelRect(
       Region(

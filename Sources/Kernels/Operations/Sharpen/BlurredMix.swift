@@ -10,10 +10,7 @@ protocol BlurredMixFilter: ArgumentFilter {
 
 /// The parameters of a filter that mixes the picture with its blur.
 enum BlurredMixParameters {
-  /// - Parameters:
-  ///   - radius: The default radius in pixels.
-  ///   - limits: The limits of the intensity.
-  ///   - summary: The summary of the intensity.
+  /// - Parameter radius: The default radius in pixels.
   static func list(
     radius: Double, intensity limits: ClosedRange<Double>, _ summary: String
   ) -> [ParameterDescription] {
@@ -64,7 +61,6 @@ package struct BlurredMixOperation: NeighborhoodOperation {
   /// The difference of luma, in levels, at which chroma moves by the full weight.
   package static let ramp = 16.0
 
-  /// Whether the result is linear in the picture.
   package var isLinear: Bool { self.up == self.down }
 
   package var limitsLast: Bool { true }

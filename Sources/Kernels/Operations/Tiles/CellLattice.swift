@@ -58,7 +58,6 @@ struct CellSpan: Sendable {
     self.rows = lattice.row(y: 0) - 1 ... lattice.row(y: Double(shape.height)) + 1
   }
 
-  /// The number of cells.
   var count: Int { self.columns.count * self.rows.count }
 
   /// The cells with seeds that may be nearest to pixels of a band, counted row by row.

@@ -143,8 +143,6 @@ final class CellSums: Sendable {
   private let state: Mutex<State>
 
   /// Creates zero sums.
-  ///
-  /// - Parameter cells: The number of cells.
   init(cells: Int) {
     self.state = Mutex(
       State(

@@ -58,8 +58,6 @@ struct FormatConversion {
   }
 
   /// Returns a pass in strips of floats, which supports all formats and operations.
-  ///
-  /// - Parameter isPremultiplied: Whether the picture is premultiplied.
   func stripPass(
     _ description: PassDescription, _ operations: [PointOperation], isPremultiplied: Bool
   ) -> StripPass {

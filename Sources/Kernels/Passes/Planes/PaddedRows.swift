@@ -19,7 +19,6 @@ struct PaddedRows: ~Copyable {
   ///
   /// - Parameters:
   ///   - source: The raster that rows are read from.
-  ///   - shape: The plane.
   ///   - capacity: The number of neighbouring rows that are needed at the same time.
   ///   - margin: The number of pixels beyond both ends.
   init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {
@@ -81,7 +80,6 @@ struct FloatRows: ~Copyable {
   ///
   /// - Parameters:
   ///   - source: The raster that rows are read from.
-  ///   - shape: The plane.
   ///   - capacity: The number of neighbouring rows that are needed at the same time.
   ///   - margin: The number of pixels beyond both ends.
   init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {

@@ -13,7 +13,6 @@ struct RowWriter: Sendable {
   ///
   /// - Parameters:
   ///   - context: The pass's inputs and output.
-  ///   - shape: The plane.
   ///   - fractionBits: The fractional bits of the sums, below a level.
   ///   - keepsAlpha: Whether to copy every fourth sample from the source.
   init(
@@ -26,7 +25,6 @@ struct RowWriter: Sendable {
     self.shift = fractionBits - (context.output.depth == .deep ? 5 : 0)
   }
 
-  /// Writes one row.
   func write(_ sums: UnsafePointer<Int16>, y: Int, _ rows: sl_rows) {
     let output = unsafe self.destination.row(y, plane: self.shape.plane)
     if self.keepsAlpha, self.source.depth == .eight, self.destination.depth == .eight {
@@ -85,7 +83,6 @@ struct DirectRowWriter: Sendable {
   /// Writes one row.
   ///
   /// - Parameters:
-  ///   - y: The row.
   ///   - scratch: Room for a row of 16-bit samples.
   ///   - body: Writes the row's samples to the given address.
   func write(

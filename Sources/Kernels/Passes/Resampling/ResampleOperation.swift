@@ -6,7 +6,6 @@ package struct ResampleOperation: NeighborhoodOperation {
   package let origin: (x: Double, y: Double)
   /// The size of the rectangle, in pixels of the input.
   package let extent: (width: Double, height: Double)
-  /// The size of the result.
   package let size: FrameSize
 
   package init(

@@ -13,7 +13,6 @@ struct StripCompiler {
   /// Creates a compiler.
   ///
   /// - Parameters:
-  ///   - size: The size of frames.
   ///   - isOpaque: Whether the format is without alpha, or alpha is ignored.
   ///   - isPremultiplied: Whether strips hold premultiplied colour when they are loaded.
   ///   - budget: Counts the memory of fields. Fields beyond the limit are left out, and the plan is

@@ -7,7 +7,6 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
   /// The fields, kernels and programs that steps refer to.
   private let owned: [any AnyObject & Sendable]
 
-  /// The number of steps.
   var count: Int { unsafe self.steps.count }
   /// The estimated time of a pixel on one thread that the kernels from text take.
   let kernelNanoseconds: Double
@@ -18,9 +17,7 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
 
   /// Creates a program.
   ///
-  /// - Parameters:
-  ///   - steps: The steps.
-  ///   - owned: The objects that the steps refer to.
+  /// - Parameter owned: The objects that the steps refer to.
   init(steps: [StripStep], owned: [any AnyObject & Sendable]) {
     unsafe self.steps = .allocate(capacity: steps.count)
     _ = unsafe self.steps.initialize(from: steps)

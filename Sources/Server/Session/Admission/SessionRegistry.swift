@@ -30,7 +30,6 @@ final class SessionRegistry: Sendable {
     var nextNumber: UInt64 = 0
     var closedSessionCounts = FrameCounts()
     var closedOutputCounts = FrameCounts()
-    /// The refused sessions.
     var refused: [AdmissionLimit: UInt64] = [:]
 
     mutating func endOpening(_ identity: CallerIdentity) {

@@ -160,7 +160,6 @@ private struct SourceTable {
     self.cells = entries
   }
 
-  /// Keeps decoded results.
   mutating func keep(_ decoded: [Int: (number: UInt64, frame: Frame)]) {
     for (index, decoded) in decoded { self.cells[index].decoded = decoded }
   }
@@ -259,7 +258,6 @@ extension PassDescription {
 }
 
 extension Composition {
-  /// The layout of composed frames.
   fileprivate var layout: FrameLayout {
     // The size was checked when the composition was requested.
     guard let layout = try? FrameLayout(packed: .bgra8, size: self.size) else {
@@ -268,7 +266,6 @@ extension Composition {
     return layout
   }
 
-  /// The geometry of composed frames.
   fileprivate var geometry: FrameGeometry {
     FrameGeometry(format: .bgra8, size: self.size, color: ColorDescription())
   }

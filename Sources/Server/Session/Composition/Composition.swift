@@ -49,11 +49,9 @@ struct Composition: Sendable {
     var sources: [Source] = []
     var cells = try Self.layout(of: message, self.size)
     for (index, source) in message.sources.enumerated() {
-      do throws(FieldViolation) {
+      try FieldViolation.within("sources[\(index)]") { [size] () throws(FieldViolation) in
         sources.append(try Self.source(source, after: sources, of: session))
-        if source.hasCell { cells[index] = try PixelRectangle(source.cell, in: self.size) }
-      } catch {
-        throw error.within("sources[\(index)]")
+        if source.hasCell { cells[index] = try PixelRectangle(source.cell, in: size) }
       }
     }
     self.sources = sources
@@ -70,12 +68,7 @@ struct Composition: Sendable {
         info: .outOfRange(side, limit: "2 ... \(limits.maxDimension)"))
     }
     let size = FrameSize(width: Int(message.width), height: Int(message.height))
-    guard size.pixelCount <= limits.maxPixels else {
-      throw FieldViolation(
-        field: "width",
-        reason: "\(size) is \(size.pixelCount) pixels, the limit is \(limits.maxPixels)",
-        info: .outOfRange(size.pixelCount, limit: limits.maxPixels))
-    }
+    try limits.checkPixelCount(of: size)
     return size
   }
 
@@ -230,7 +223,6 @@ final class SessionResults: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether a composition reads the results.
   var isRead: Bool { self.state.withLock { $0.readers > 0 } }
 
   /// The newest result since a composition began to read.

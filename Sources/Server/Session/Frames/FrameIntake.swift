@@ -32,7 +32,6 @@ struct FrameIntake: ~Copyable {
   /// Offers an admitted picture to the mailbox, sends it back, or drops it.
   ///
   /// - Parameters:
-  ///   - active: The pipeline for the frame.
   ///   - refusal: The reason to drop it, once it is decoded.
   ///   - pause: Whether frames are filtered.
   ///   - composition: The results that a composed picture shows.
@@ -137,7 +136,7 @@ struct FrameIntake: ~Copyable {
       ])
   }
 
-  /// Offers a frame to the analysis worker.
+  /// Offers a frame to its analyses.
   ///
   /// - Parameters:
   ///   - analyses: The analyses that are due.
@@ -146,10 +145,9 @@ struct FrameIntake: ~Copyable {
   private mutating func analyze(
     _ frame: inout IncomingFrame, _ analyses: [PlannedAnalysis], stages: [String]
   ) async throws {
-    let analyzers = self.session.analyzers
     // Copying a picture in shared memory delays the frame, so it waits for a time when analyses are
     // idle.
-    guard !frame.isInSharedMemory || analyzers.isFree(for: analyses) else {
+    guard !frame.isInSharedMemory || self.session.analyses.isFree(for: analyses) else {
       return self.analyses.postpone(analyses)
     }
     let picture = try await self.retainablePicture(of: frame)
@@ -159,12 +157,10 @@ struct FrameIntake: ~Copyable {
     case .file where frame.needsFiltering, .video: frame.samples = SharedSamples.Source()
     case .file, .frame: break
     }
-    analyzers.begin(frame.arrival)
-    let displaced = await self.session.analysisJobs.offer(
-      AnalysisJob(
+    await self.session.analyses.offer(
+      SessionAnalyses.Request(
         frame: analyzed, picture: picture, samples: frame.samples?.samples, analyses: analyses,
         stages: stages))
-    for job in displaced { analyzers.end(job.element.frame.arrival) }
   }
 
   /// Returns whether a frame comes back with so little work that another thread would only delay
@@ -239,11 +235,8 @@ struct FramePictureReader: Sendable {
     guard case .sharedMemory(let reference)? = image.pixels, let ring = self.ring else {
       return nil
     }
-    let pixels: PixelBuffer
-    do throws(FieldViolation) {
-      pixels = try ring.take(reference, for: arrival)
-    } catch {
-      throw error.within("frame.image")
+    let pixels = try FieldViolation.within("frame.image") { () throws(FieldViolation) in
+      try ring.take(reference, for: arrival)
     }
     guard image.format.isCompressed else { return pixels }
     guard pixels.byteCount <= self.limits.maxBytes else {
@@ -276,14 +269,12 @@ struct FramePictureReader: Sendable {
   mutating func picture(
     of frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
   ) throws(FieldViolation) -> IncomingPicture? {
-    do throws(FieldViolation) {
+    try FieldViolation.within("frame.image") { () throws(FieldViolation) in
       if let codec = PictureCoding(frame.image.format)?.codec {
         return try self.video.picture(frame.image, codec, over: pixels).map { .video($0) }
       }
       return try IncomingPicture(
         frame.image, over: pixels, limits: self.limits, jpeg: self.processing.codec.jpeg)
-    } catch {
-      throw error.within("frame.image")
     }
   }
 }

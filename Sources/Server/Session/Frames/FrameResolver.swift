@@ -267,7 +267,6 @@ private final class OutputOrder: Sendable {
 final class ConsecutiveErrorCounter: Sendable {
   private let state = Mutex<(count: Int, last: FieldViolation?)>((0, nil))
 
-  /// Counts an error.
   func count(_ violation: FieldViolation) {
     self.state.withLock { $0 = ($0.count + 1, violation) }
   }

@@ -141,7 +141,6 @@ package final class FrameSpan: Sendable {
     }
   }
 
-  /// Ends the span of a dropped frame.
   package func end(dropped drop: Drop) {
     self.end(outcome: "dropped") { span in
       span.updateAttributes { attributes in

@@ -38,7 +38,7 @@ struct NamedOutput: Sendable {
     }
     var outputs: [NamedOutput] = []
     for (index, message) in open.outputs.enumerated() {
-      do throws(FieldViolation) {
+      try FieldViolation.within("open.outputs[\(index)]") { () throws(FieldViolation) in
         let output = try NamedOutput(message, limits: limits)
         if let other = outputs.firstIndex(where: { $0.name == output.name }) {
           throw FieldViolation(
@@ -46,8 +46,6 @@ struct NamedOutput: Sendable {
             info: .init(value: output.name))
         }
         outputs.append(output)
-      } catch {
-        throw error.within("open.outputs[\(index)]")
       }
     }
     return outputs
@@ -61,11 +59,11 @@ struct NamedOutput: Sendable {
     try ParticipantName.checkCharacters(of: message.name, field: "name")
     self.name = message.name
     self.pipeline = try RequestedPipeline(message)
-    do throws(FieldViolation) {
-      self.shape = try OutputShape(message.output, limits: limits, allowsPNG: false)
-      self.encoder = try EncoderRequest(message.output.encoder)
-    } catch {
-      throw error.within("output")
+    (self.shape, self.encoder) = try FieldViolation.within("output") { () throws(FieldViolation) in
+      (
+        try OutputShape(message.output, limits: limits, allowsPNG: false),
+        try EncoderRequest(message.output.encoder)
+      )
     }
     self.maxFPS = try SessionOptions.frameRate(message.maxFps, field: "max_fps")
   }

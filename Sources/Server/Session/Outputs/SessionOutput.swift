@@ -69,9 +69,7 @@ final class SessionOutput: Sendable {
 
   /// Offers a result, which displaces the one that waits. Leaves out frames beyond the frame rate.
   ///
-  /// - Parameters:
-  ///   - picture: The result.
-  ///   - outcome: The frame's message, without the picture.
+  /// - Parameter outcome: The frame's message, without the picture.
   func offer(
     _ frame: IncomingFrame, _ picture: IncomingPicture, _ outcome: Sidelight_V1_FilteredFrame,
     _ disposition: FrameDisposition
@@ -103,7 +101,6 @@ final class SessionOutput: Sendable {
     }
   }
 
-  /// Drops a result.
   func drop(_ job: Job, _ drop: Drop) {
     self.outcomes.resolve(job.arrival, dropped: drop)
   }

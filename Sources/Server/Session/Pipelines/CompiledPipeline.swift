@@ -60,7 +60,6 @@ final class CompiledPipeline: Sendable {
 extension Plan {
   /// Checks that the plan was not refused for the memory that it would hold.
   ///
-  /// - Parameter field: The field of the pipeline.
   /// - Throws: ``FieldViolation`` with RESOURCE_EXHAUSTED.
   func checkCost(field: String = "pipeline") throws(FieldViolation) {
     guard let refusal else { return }

@@ -74,7 +74,6 @@ struct CompiledPipelineCache: ~Copyable {
   /// - Parameters:
   ///   - earlier: The pipeline that the glide leads from.
   ///   - later: The pipeline that it leads to.
-  ///   - revision: The revision of the later one.
   mutating func compiledPipeline(
     _ pipeline: ResolvedPipeline, from earlier: CompiledPipeline, to later: CompiledPipeline,
     _ revision: Revision

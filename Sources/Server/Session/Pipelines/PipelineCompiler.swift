@@ -26,10 +26,7 @@ struct PipelineCompiler: Sendable {
 
   /// Compiles a pipeline on the task's preferred executor.
   ///
-  /// - Parameters:
-  ///   - form: The form of the pictures.
-  ///   - output: The form of the results.
-  ///   - allowsReduced: Whether to compile a cheaper variant too, if possible.
+  /// - Parameter allowsReduced: Whether to compile a cheaper variant too, if possible.
   @concurrent
   func compile(
     _ pipeline: ResolvedPipeline, for form: PictureForm, as output: OutputShape,

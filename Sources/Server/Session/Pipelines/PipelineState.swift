@@ -122,8 +122,8 @@ package struct PipelineState: Sendable {
     }
     var pipeline = self.pipeline
     try change(&pipeline)
-    do throws(FieldViolation) { try pipeline.checkByteCount() } catch {
-      throw error.within("pipeline")
+    try FieldViolation.within("pipeline") { () throws(FieldViolation) in
+      try pipeline.checkByteCount()
     }
     let resolved: ResolvedPipeline
     do throws(PipelineError) {
@@ -159,7 +159,6 @@ package struct PipelineState: Sendable {
     return hold
   }
 
-  /// Returns the pipeline that a transition begins at.
   private func presentPipeline(for requested: RequestedTransition?) -> ResolvedPipeline {
     if let transition, transition.kind == .hold { return transition.earlier }
     guard case .glide? = requested, let transition, transition.kind == .glide else {
@@ -173,9 +172,7 @@ package struct PipelineState: Sendable {
 
   /// Returns the active pipeline for a frame that arrives, with its position in a transition.
   ///
-  /// - Parameters:
-  ///   - captureTime: The frame's capture time, in nanoseconds, or 0 if it is not known.
-  ///   - arrival: The time of arrival.
+  /// - Parameter captureTime: The frame's capture time, in nanoseconds, or 0 if it is not known.
   /// - Returns: The pipeline, and the end of a transition that is over with this frame.
   package mutating func activePipeline(
     captureTime: Int64, arrival: Duration

@@ -49,7 +49,6 @@ package struct ResumeTokens: Sendable {
     return tokens
   }
 
-  /// Whether tokens are enabled.
   package var isEnabled: Bool { !self.terms.value.keys.isEmpty }
 
   /// The key that signs, or `nil` if tokens are disabled.
@@ -125,7 +124,6 @@ package struct ResumeTokens: Sendable {
 /// The identity of a session and of all sessions that resume it: 16 random bytes, which resume
 /// tokens contain.
 package struct SessionLineage: Sendable, Hashable {
-  /// The bytes in a token.
   package let bytes: Data
 
   /// Creates a new lineage.

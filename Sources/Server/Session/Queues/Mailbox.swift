@@ -12,7 +12,6 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// - Parameters:
   ///   - depth: The maximum number of waiting elements, at least 1.
   ///   - policy: The elements to displace when the mailbox is full.
-  ///   - evictionPriority: Returns the eviction priority of an element.
   package init(
     depth: Int = 1, policy: DropPolicy = .newestWins,
     evictionPriority: @escaping @Sendable (Element) -> EvictionPriority = { _ in EvictionPriority()
@@ -240,7 +239,6 @@ extension Mailbox {
       case wait
     }
 
-    /// Handles the offer of an element.
     package mutating func offer(_ element: Element) -> OfferAction {
       guard !self.isFinished else {
         return .reject([Displaced(element: element, reason: .draining)])

@@ -31,7 +31,6 @@ package struct NoticePacer: Sendable {
     return last + interval / self.noticesPerFrame
   }
 
-  /// Records that a finished frame is sent.
   package mutating func recordFinished(at now: Duration) {
     if let lastFinished = self.lastFinished, now - lastFinished <= Self.maxInterval {
       let interval = now - lastFinished
@@ -41,7 +40,6 @@ package struct NoticePacer: Sendable {
     self.lastFinished = now
   }
 
-  /// Records that a notice is sent.
   package mutating func recordNotice(at now: Duration) {
     self.lastNotice = now
   }

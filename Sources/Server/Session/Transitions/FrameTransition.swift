@@ -3,7 +3,6 @@ import SidelightWire
 
 /// The mix of a frame's result with the result of the transition's earlier pipeline.
 struct FrameTransition: Sendable {
-  /// The transition's earlier pipeline.
   let earlier: CompiledPipeline
   let mix: PictureMix
 }
@@ -149,7 +148,6 @@ struct TransitionWork: Sendable {
   ///
   /// - Parameters:
   ///   - later: The later pipeline's result. Unchanged if the report has a cut.
-  ///   - pipeline: The later pipeline.
   ///   - run: Returns the earlier pipeline's result.
   /// - Throws: `CancellationError` if the task is cancelled.
   func mix(

@@ -30,7 +30,6 @@ package struct TransitionState: Sendable {
   /// The number of consecutive frames whose capture time may stay the same.
   private static let maxStandingFrames = 100
 
-  /// The earlier pipeline.
   package let earlier: ResolvedPipeline
   package let kind: Kind
   /// The later revision.
