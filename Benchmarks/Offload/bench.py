@@ -308,8 +308,8 @@ def measure(section: str, arguments: argparse.Namespace) -> str:
                           codecs_cost.outputs(codecs, arguments.wire, frames)) + "\n"
                     + table(["a grid of 16", "frames", "p50", "p99"], codecs_cost.grid(seconds)))
         case "overload":
-            return table(["sessions", "frames shown", "age p50, p99", "disposable frames dropped",
-                          "others dropped", "key frames needed"],
+            return table(["sessions", "frames shown", "age p50, p99", "left out by clients",
+                          "disposable frames dropped", "others dropped", "key frames needed"],
                          codecs_cost.overload(codecs, frames))
         case "losses":
             return losses(seconds)
