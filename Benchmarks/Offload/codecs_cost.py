@@ -8,8 +8,9 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -464,9 +465,12 @@ class Overload:
     """What a session of an overloaded server gave."""
 
     shown: int = 0
+    disposable_shown: int = 0
     key_frames_needed: int = 0
-    disposable_dropped: int = 0
-    others_dropped: int = 0
+    #: Disposable frames that the client did not send.
+    left_out: int = 0
+    #: By reason, and whether the frames are disposable.
+    dropped: Counter[tuple[str, bool]] = field(default_factory=Counter)
     ages: list[float] = field(default_factory=list)
 
 
@@ -497,66 +501,105 @@ def overload(codecs: Path, frames: int, times: float = 2) -> list[list[str]]:
             finally:
                 os.sched_setaffinity(0, [first, *others])
     shown = sum(result.shown for result in results)
+    dropped = sum((result.dropped for result in results), Counter())
+    left_out = sum(result.left_out for result in results)
+    assert shown + dropped.total() + left_out == sent, "frames have no outcome"
+    for (reason, is_disposable), count in dropped.most_common():
+        print(reason, "disposable" if is_disposable else "others", count, flush=True)
     ages = sorted(age for result in results for age in result.ages)
     return [[
         f"{count}, {count / capacity:.1f} times", f"{shown / sent:.0%}",
         ", ".join(f"{ages[round(share * (len(ages) - 1))] * 1e3:.0f} ms" if ages else "-"
                   for share in (0.5, 0.99)),
-        str(sum(result.disposable_dropped for result in results)),
-        str(sum(result.others_dropped for result in results)),
+        str(left_out),
+        *(str(sum(count for (_, layer), count in dropped.items() if layer == is_disposable))
+          for is_disposable in (True, False)),
         str(sum(result.key_frames_needed for result in results)),
     ]]
+
+
+class DisposableFrames:
+    """Which disposable frames the client libraries send: after one that the server dropped, 1, 2, 4 up to
+    16 are left out before the next one is tried, whose outcome decides again."""
+
+    def __init__(self) -> None:
+        self._tried: int | None = None
+        self._interval = self._remaining = 0
+
+    def leave_out(self) -> bool:
+        """Whether the next one is left out."""
+        self._remaining -= 1
+        return self._remaining >= 0
+
+    def sent(self, sequence: int) -> None:
+        if self._tried is None:
+            self._tried = sequence
+
+    def ended(self, sequence: int, is_dropped: bool) -> None:
+        """Records the outcome of a frame."""
+        if sequence == self._tried:
+            self._tried = None
+            self._interval = min(max(1, 2 * self._interval), 16) if is_dropped else 0
+            self._remaining = self._interval
 
 
 def _live(server: Server, clip: Clip, result: Overload) -> None:
     """Sends a clip at its frame rate, through a session whose frames have a budget of 150 ms.
 
-    Without credit the client leaves out disposable frames, and holds others back.
+    The client leaves out disposable frames as the client libraries do, and without credit. It holds
+    others back until it has credit.
     """
-    units = clip.units
     #: By sequence: the time of the capture, and whether the frame is disposable. With two layers every
     #: second unit is.
     sent: dict[int, tuple[float, bool]] = {}
+    disposables = DisposableFrames()
     with connect(server.addresses["tcp"]) as channel, Session(
         service.FrameFilterStub(channel), 600, pipeline_text=PIPELINE, budget_us=150_000,
         drop_policy=session.DROP_POLICY_NEWEST_WINS,
         output=pipelines.OutputSpec(format=CODECS["h264"]),
     ) as call:
         credits = threading.Semaphore(call.opened.frames_in_flight)
-        left_out = []
 
         def send() -> None:
             start = time.monotonic()
-            for number, unit in enumerate(units, 1):
+            for number, unit in enumerate(clip.units, 1):
                 time.sleep(max(0, start + number / FRAME_RATE - time.monotonic()))
                 captured, is_disposable = time.monotonic(), number % 2 == 0
-                if not credits.acquire(blocking=not is_disposable):
-                    left_out.append(number)
+                if is_disposable and disposables.leave_out() or not credits.acquire(
+                    blocking=not is_disposable
+                ):
+                    result.left_out += 1
                     continue
                 # Without gaps: a gap counts as a lost frame.
                 sequence = len(sent) + 1
                 sent[sequence] = captured, is_disposable
+                if is_disposable:
+                    disposables.sent(sequence)
                 call.send_frame(image.Image(format=CODECS["h264"], inline=unit), sequence=sequence)
+            call.half_close()
 
         sender = threading.Thread(target=send)
         sender.start()
-        finished = 0
-        while finished + len(left_out) < len(units):
-            message = call.receive_message()
-            kind = message.WhichOneof("kind")
-            if kind == "frame":
-                finished += 1
-                credits.release()
-                result.shown += 1
-                result.ages.append(time.monotonic() - sent[message.frame.sequence][0])
-            elif kind == "dropped":
-                finished += message.dropped.count
-                credits.release(message.dropped.count)
-                dropped = range(message.dropped.first_sequence, message.dropped.last_sequence + 1)
-                disposable = sum(sent[sequence][1] for sequence in dropped)
-                result.disposable_dropped += disposable
-                result.others_dropped += len(dropped) - disposable
-            elif kind == "key_frame_needed":
-                result.key_frames_needed += 1
+        with suppress(StopIteration):
+            while True:
+                message = call.receive_message()
+                kind = message.WhichOneof("kind")
+                if kind == "frame":
+                    credits.release()
+                    captured, is_disposable = sent[message.frame.sequence]
+                    disposables.ended(message.frame.sequence, is_dropped=False)
+                    result.shown += 1
+                    result.disposable_shown += is_disposable
+                    result.ages.append(time.monotonic() - captured)
+                elif kind == "dropped":
+                    run = message.dropped
+                    credits.release(run.count)
+                    reason = " ".join((
+                        session.DropReason.Name(run.reason).removeprefix("DROP_REASON_"),
+                        session.DropStage.Name(run.stage).removeprefix("DROP_STAGE_")))
+                    for sequence in range(run.first_sequence, run.last_sequence + 1):
+                        disposables.ended(sequence, is_dropped=True)
+                        result.dropped[reason, sent[sequence][1]] += 1
+                elif kind == "key_frame_needed":
+                    result.key_frames_needed += 1
         sender.join()
-        result.disposable_dropped += len(left_out)

@@ -11,7 +11,9 @@ import SidelightWire
 /// waits for a credit; a newer frame replaces it. Acknowledgements and pings overtake it.
 ///
 /// Frames of encoded video on which others depend are not replaced: they wait together, up to a
-/// limit. Beyond it all of them are dropped, and all frames after them up to the next key frame.
+/// limit. Beyond it all of them are dropped, and all frames after them up to the next key frame. A
+/// server without time drops the disposable ones first; then most of them are left out here, where
+/// they cost it nothing.
 ///
 /// States of the link: none -> opening -> open -> draining -> none. Any state can return to none,
 /// and opening follows again; ``move(capacity:first:)`` leads from open or draining to open on
@@ -66,6 +68,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   private var isStream = false
   /// The last frame that was sent, and the last one on which others depend.
   private var sent: (last: UInt64, reference: UInt64) = (0, 0)
+  private var disposables = DisposableFrameTrial()
 
   package init(policy: SessionOptions.DropPolicy) {
     self.policy = policy
@@ -75,7 +78,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// The answer to an offered frame.
   package enum Offer: Sendable {
-    /// Accepted under this number; the frames that it replaces are dropped.
+    /// Accepted under this number; the frames that it replaces are dropped, or the frame itself.
     case accept(UInt64, displaced: [PendingFrame])
     /// Accepted under this number, but not sent because the client is disconnected.
     case disconnected(UInt64)
@@ -116,6 +119,9 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
       if role == .reference, self.waitingReferences >= Self.referenceLimit {
         self.missing = .loss
         return .undecodable(sequence, .loss, displaced: self.removeFrames { _ in true })
+      }
+      if role == .disposable, self.disposables.leavesOut() {
+        return .accept(sequence, displaced: [make(sequence)])
       }
     }
     // The frames before a key frame are not needed after it.
@@ -172,6 +178,13 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.outstanding = max(0, self.outstanding - count)
   }
 
+  /// Records the server's decision about a frame.
+  ///
+  /// - Parameter reason: The reason why it was dropped; `nil` if it came back.
+  package mutating func recordOutcome(of sequence: UInt64, dropped reason: DropReason? = nil) {
+    self.disposables.recordOutcome(of: sequence, dropped: reason)
+  }
+
   /// Records the time that a frame and its picture were on the way, without the server's.
   package mutating func recordTransit(_ time: Duration, at now: Duration) {
     self.flight.record(time, at: now)
@@ -221,6 +234,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.link = .open
     self.capacity = max(1, capacity)
     self.flight = FlightLimit(capacity: self.capacity)
+    self.disposables = DisposableFrameTrial()
     for control in controls.reversed() { self.queue.prepend(.control(control)) }
   }
 
@@ -355,6 +369,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     let (last, reference) = self.sent
     self.sent.last = sequence
     if role == .keyFrame || role == .reference { self.sent.reference = sequence }
+    if role == .disposable { self.disposables.recordSent(sequence) }
     let isPredicted = role == .reference || role == .disposable
     return isPredicted && last + 1 != sequence && reference > 0 ? reference : nil
   }
@@ -378,6 +393,40 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   /// The index of the first waiting frame.
   private var waitingFrameIndex: Int? {
     self.queue.firstIndex { if case .frame = $0 { true } else { false } }
+  }
+}
+
+/// Decides which disposable frames are sent: after one that the server had no time for, 1, 2, 4 up to
+/// 16 are left out before the next one is tried. One that comes back ends it.
+private struct DisposableFrameTrial: Sendable {
+  private static let maxInterval = 16
+
+  /// The frame whose outcome decides about the next ones; `nil` if none was sent.
+  private var tried: UInt64?
+  /// The frames that are left out after that outcome, and those that remain.
+  private var interval = 0
+  private var remaining = 0
+
+  /// Returns whether the next frame is left out.
+  mutating func leavesOut() -> Bool {
+    guard self.remaining > 0 else { return false }
+    self.remaining -= 1
+    return true
+  }
+
+  mutating func recordSent(_ sequence: UInt64) {
+    self.tried = self.tried ?? sequence
+  }
+
+  mutating func recordOutcome(of sequence: UInt64, dropped reason: DropReason?) {
+    guard sequence == self.tried else { return }
+    self.tried = nil
+    switch reason {
+    case .superseded, .queueFull, .lateOnArrival, .lateInPipeline, .lateOnOutput, .noCredit:
+      self.interval = min(max(1, self.interval * 2), Self.maxInterval)
+    default: self.interval = 0
+    }
+    self.remaining = self.interval
   }
 }
 

@@ -239,6 +239,7 @@ extension SessionFlow {
         state.window.recordTransit(now - sent - serverTime, at: now)
         state.roundTrip.record(now - sent)
       }
+      state.window.recordOutcome(of: frame.sequence)
       if !self.options.outputs.isEmpty { state.keepSubmission(of: frame.sequence) }
       if link == state.current {
         state.fallbacks.record(
@@ -257,6 +258,7 @@ extension SessionFlow {
       for (sequence, _) in state.outcomes.pending(in: range) {
         state.sendTimes[sequence] = nil
         let frame = make(sequence)
+        state.window.recordOutcome(of: sequence, dropped: frame.reason)
         state.outcomes.resolve(
           sequence, .outcome(.dropped(frame)), as: .dropped(frame.reason))
       }

@@ -1,6 +1,7 @@
 /// The reason why a frame was dropped. The client decides the first three, the server the others.
 public enum DropReason: String, Sendable, Hashable, CaseIterable {
-  /// A newer frame replaced it while it waited for credit on the client.
+  /// A newer frame replaced it while it waited for credit on the client; or no other frame depends on
+  /// it, and the server had no time for the last such frame.
   case supersededBeforeSending
   /// It was passed to `send` while disconnected, and was not sent.
   case disconnected

@@ -1,4 +1,5 @@
 import SidelightClient
+import SidelightWire
 import Testing
 
 /// All transitions of the client's window, without tasks or time.
@@ -290,6 +291,29 @@ import Testing
       sent += Self.drain(&window)
     }
     #expect(sent == ["frame 2", "frame 5 after 2", "frame 6"])
+  }
+
+  @Test func `disposable frames are left out while the server has no time for them`() {
+    var window = Self.window(credits: 60)
+    #expect(Self.offer(&window, as: .keyFrame) == "accepted 1")
+    var next: UInt64 = 2
+    for interval: UInt64 in [1, 2, 4, 8, 16, 16] {
+      #expect(Self.offer(&window, as: .disposable) == "accepted \(next)")
+      #expect(Self.drain(&window).last?.hasPrefix("frame \(next)") == true)
+      window.recordOutcome(of: next, dropped: .superseded)
+      for left in next + 1 ... next + interval {
+        #expect(Self.offer(&window, as: .disposable) == "accepted \(left) for \(left)")
+      }
+      next += interval + 1
+    }
+    #expect(Self.drain(&window) == [])
+    // One that comes back ends it. Others are always sent.
+    for sequence in next ... next + 2 {
+      let role = sequence == next + 2 ? StreamRole.reference : .disposable
+      #expect(Self.offer(&window, as: role) == "accepted \(sequence)")
+      #expect(Self.drain(&window).count == 1)
+      window.recordOutcome(of: sequence)
+    }
   }
 
   @Test func `beyond the limit all are dropped up to the next key frame`() {

@@ -17,7 +17,7 @@ from sidelight import (
     NamedOutput,
     Output,
 )
-from sidelight._core.references import WAITING_LIMIT
+from sidelight._core.references import LEFT_OUT_LIMIT, WAITING_LIMIT
 from sidelight.errors import InvalidArgument, ResourceExhausted
 from sidelight.v1 import session_pb2
 
@@ -113,6 +113,32 @@ def test_a_disposable_frame_is_not_what_later_ones_depend_on():
     session.machine.window.capacity = 9
     (delta,) = session.written()
     assert delta.frame.sequence == 4 and list(delta.frame.image.encoded.depends_on) == [1]
+
+
+def test_disposable_frames_are_left_out_while_the_server_has_no_time_for_them():
+    session = opened(capacity=60)
+    session.send(vp8(KEY))
+    late = {"reason": session_pb2.DROP_REASON_SUPERSEDED, "count": 1}
+    for interval in (1, 2, 4, 8, LEFT_OUT_LIMIT, LEFT_OUT_LIMIT):
+        session.send(vp8(DELTA, is_disposable=True))
+        tried = session.sent_frames()[-1]
+        session.reply(dropped={"first_sequence": tried, "last_sequence": tried, **late})
+        for _ in range(interval):
+            session.send(vp8(DELTA, is_disposable=True))
+        assert session.sent_frames() == []
+    session.filtered(1)
+    left_out = [each for each in session.outcomes()[1:] if each.stage is DropStage.CLIENT]
+    assert {each.reason for each in left_out} == {DropReason.SUPERSEDED}
+    assert len(left_out) == 15 + 2 * LEFT_OUT_LIMIT
+
+    # One that comes back ends it. Others are always sent.
+    session.send(vp8(DELTA, is_disposable=True))
+    session.filtered(*session.sent_frames())
+    session.send(vp8(DELTA, is_disposable=True))
+    assert len(session.sent_frames()) == 1
+    session.send(vp8(DELTA))
+    assert len(session.sent_frames()) == 1
+    assert requests(session) == []
 
 
 def test_too_many_waiting_frames_break_the_stream_with_notice():

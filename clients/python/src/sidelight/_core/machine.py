@@ -217,6 +217,9 @@ class SessionMachine:
         if not self.references.accepts(pending, len(window.waiting) - len(replaced)):
             self.drop_undecodable(pending, KeyFrameReason.DROPPED)
             return pending
+        if newest_wins and self.references.leaves_out(pending):
+            self.settle_at_client(pending, DropReason.SUPERSEDED, DropStage.CLIENT)
+            return pending
         self.pending[sequence] = pending
         window.push_frame(pending, replaced)
         if self.next is not None:
@@ -339,6 +342,7 @@ class SessionMachine:
 
     def settle(self, pending: Pending, outcome: Any) -> None:
         """Sets the outcome of a frame that was sent. It is in `pending` no longer."""
+        self.references.record_outcome(pending.sequence, outcome)
         self.delivery.count(outcome)
         pending.frame = None
         waiter = pending.waiter

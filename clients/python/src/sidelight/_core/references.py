@@ -5,6 +5,9 @@ Frames of predicted video depend on each other, so a frame that waits cannot be 
 one, except by a key frame. Frames on which no other depends can. If too many wait, newer ones are
 dropped up to the next key frame, which the application is asked for: a stream is never broken
 without its notice.
+
+A server without time drops disposable frames first. Then most of them are left out here, where they
+cost it nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +17,24 @@ from typing import Any, Optional
 
 from ..events import KeyFrameReason
 from ..images import EncodedImage
+from ..outcomes import Dropped, DropReason
 from .delivery import Pending
 
 #: The frames of encoded video that may wait to be sent.
 WAITING_LIMIT = 8
 #: The shortest time between two requests for a key frame, in seconds; the server's is the same.
 REQUEST_INTERVAL = 0.5
+#: The most disposable frames that are left out before one is tried again.
+LEFT_OUT_LIMIT = 16
+#: The reasons of a server that has no time for a frame.
+_NO_TIME = (
+    DropReason.SUPERSEDED,
+    DropReason.QUEUE_FULL,
+    DropReason.LATE_ON_ARRIVAL,
+    DropReason.LATE_IN_PIPELINE,
+    DropReason.LATE_ON_OUTPUT,
+    DropReason.NO_CREDIT,
+)
 
 
 def encoded(pending: Pending) -> Optional[EncodedImage]:
@@ -42,12 +57,21 @@ class References:
         #: The last sent frame of encoded video that others may depend on.
         self._last_reference = 0
         self._requested: Optional[float] = None
+        self._reset_trial()
+
+    def _reset_trial(self) -> None:
+        #: The disposable frame whose outcome decides about the next ones; `None` if none was sent.
+        self._tried: Optional[int] = None
+        #: The disposable frames that are left out after that outcome, and those that remain.
+        self._interval = 0
+        self._remaining = 0
 
     def reset(self) -> None:
         """Records a new connection, whose stream begins with a key frame."""
         self._has_overflowed = False
         self._missing = KeyFrameReason.START
         self._requested = None
+        self._reset_trial()
 
     # Offering
 
@@ -77,6 +101,15 @@ class References:
             return True
         self._has_overflowed = not image.is_disposable
         return False
+
+    def leaves_out(self, pending: Pending) -> bool:
+        """Whether a frame is left out: no other depends on it, and the server had no time for the
+        last such frame."""
+        image = encoded(pending)
+        if not self._remaining or image is None or image.is_key_frame or not image.is_disposable:
+            return False
+        self._remaining -= 1
+        return True
 
     def lose(self) -> None:
         """Records that a frame is missing, on which the next ones up to a key frame depend."""
@@ -111,6 +144,19 @@ class References:
             self._missing = None
         if image.is_key_frame or not image.is_disposable:
             self._last_reference = pending.sequence
+        elif self._tried is None:
+            self._tried = pending.sequence
+
+    def record_outcome(self, sequence: int, outcome: Any) -> None:
+        """Records the outcome of a frame that was sent."""
+        if sequence != self._tried:
+            return
+        self._tried = None
+        if type(outcome) is Dropped and outcome.reason in _NO_TIME:
+            self._interval = min(max(1, 2 * self._interval), LEFT_OUT_LIMIT)
+        else:
+            self._interval = 0
+        self._remaining = self._interval
 
     def record_unsent(self, pending: Pending) -> None:
         """Records that a frame could not be sent."""
