@@ -83,14 +83,15 @@ final class DetachedJob: Sendable {
   /// - Parameter started: The work calls `finish()` on it when its turn has come.
   typealias Body = @Sendable (_ started: Completion) async -> Void
 
-  private let body: Body
+  /// Released when the job runs, or ends without having run: it retains the frame.
+  private let body: Mutex<Body?>
   private let started = Completion()
   private let done = Completion()
   /// Finished when the job is done or abandoned.
   private let released = Completion()
 
   init(_ body: @escaping Body) {
-    self.body = body
+    self.body = Mutex(body)
   }
 
   var isDone: Bool { self.done.isFinished }
@@ -121,7 +122,7 @@ final class DetachedJob: Sendable {
   func run() async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        await self.body(self.started)
+        if let body = self.body.withLock({ $0.take() }) { await body(self.started) }
         self.finish()
       }
       await self.released.wait()
@@ -131,6 +132,7 @@ final class DetachedJob: Sendable {
 
   /// Marks the job as done.
   func finish() {
+    _ = self.body.withLock { $0.take() }
     self.started.finish()
     self.done.finish()
     self.released.finish()

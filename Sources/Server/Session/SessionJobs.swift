@@ -54,7 +54,7 @@ final class SessionJobs: Sendable {
     }
     let isFinished = self.state.withLock { state in
       state.running.removeAll(where: \.isDone)
-      state.running.append(job)
+      if !state.isFinished { state.running.append(job) }
       return state.isFinished
     }
     if isFinished { job.abandon() }
