@@ -96,18 +96,6 @@ public struct SidelightClient: Sendable {
     }
   }
 
-  private init(
-    dialer: Dialer, security: ClientSecurity, addresses: [Address], tracer: any Tracer,
-    clock: SessionClock, random: @escaping @Sendable () -> Double
-  ) {
-    self.dialer = dialer
-    self.security = security
-    self.addresses = addresses
-    self.tracer = tracer
-    self.clock = clock
-    self.random = random
-  }
-
   /// Opens a session and, when `body` returns, ends it after the outcomes of all sent frames.
   /// ``SessionOptions/reconnect`` applies to the first opening too.
   ///

@@ -67,11 +67,6 @@ struct SceneRules {
     try rules.check(stages, in: space, path: "", mixed: nil)
   }
 
-  private init(catalogue: FilterCatalogue, remaining: Int) {
-    self.catalogue = catalogue
-    self.remaining = remaining
-  }
-
   /// Checks stages in order.
   ///
   /// - Parameters:

@@ -1,8 +1,8 @@
+import Foundation
 import Synchronization
 
 #if canImport(CMalloc)
   import CMalloc
-  import Glibc
 #endif
 
 /// The settings of the process's C allocator for buffers of frame size. They have no effect without
@@ -95,7 +95,10 @@ package struct HeapUsage: Sendable, Hashable {
   package static func current() -> HeapUsage? {
     #if canImport(CMalloc)
       // All pages, the resident pages, and the resident pages of files.
-      let pages = Self.contents(of: "/proc/self/statm").split(separator: " ").map { Int($0) ?? 0 }
+      let sizes = FileManager.default.contents(atPath: "/proc/self/statm") ?? Data()
+      let pages = String(decoding: sizes, as: UTF8.self).split(separator: " ").map {
+        Int($0) ?? 0
+      }
       guard pages.count > 2 else { return nil }
       return HeapUsage(
         residentBytes: (pages[1] - pages[2]) * sysconf(Int32(_SC_PAGESIZE)),
@@ -104,16 +107,4 @@ package struct HeapUsage: Sendable, Hashable {
       return nil
     #endif
   }
-
-  #if canImport(CMalloc)
-    /// Returns the first line of a file of the kernel; an empty text if it cannot be read.
-    private static func contents(of path: String) -> String {
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { return "" }
-      defer { close(descriptor) }
-      return String(unsafeUninitializedCapacity: 256) {
-        max(0, read(descriptor, $0.baseAddress, $0.count))
-      }
-    }
-  #endif
 }

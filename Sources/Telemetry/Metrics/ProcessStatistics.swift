@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Foundation
 
 /// The process metrics of Linux, under the standard names of Prometheus' client libraries.
 struct ProcessStatistics {
@@ -73,16 +71,7 @@ struct ProcessStatistics {
     }
 
     private static func contents(of path: String) -> String? {
-      guard let file = fopen(path, "r") else { return nil }
-      defer { fclose(file) }
-      var bytes: [UInt8] = []
-      var part = [UInt8](repeating: 0, count: 16384)
-      while true {
-        let count = fread(&part, 1, part.count, file)
-        guard count > 0 else { break }
-        bytes += part.prefix(count)
-      }
-      return String(decoding: bytes, as: UTF8.self)
+      FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
   }
 #else

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The configuration of tracing: the collector, the sampling and the batches.
 public struct OTLPConfiguration: Sendable, Hashable {
   /// The address of the collector.
@@ -164,8 +166,8 @@ private struct EnvironmentReader {
     var pairs: [(String, String)] = []
     for member in text.split(separator: ",") {
       let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, let key = parts[0].trimmed.percentDecoded, !key.isEmpty,
-        let value = parts[1].trimmed.percentDecoded
+      guard parts.count == 2, let key = parts[0].decoded, !key.isEmpty,
+        let value = parts[1].decoded
       else {
         // The value may be a secret, so the warning contains only the name.
         self.warn("\(name) is not a list such as key=value,key=value and is ignored")
@@ -201,27 +203,10 @@ private struct EnvironmentReader {
 }
 
 extension Substring {
-  fileprivate var trimmed: Substring {
-    var rest = self.drop(while: \.isWhitespace)
-    while rest.last?.isWhitespace == true { rest.removeLast() }
-    return rest
-  }
-
-  /// The text with `%41` as `A`. `nil` if an escape is invalid or the result is not UTF-8.
-  fileprivate var percentDecoded: String? {
-    var bytes: [UInt8] = []
-    var rest = self.utf8
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst(), let low = rest.popFirst(),
-        let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(value)
-    }
-    return String(validating: bytes, as: UTF8.self)
+  /// The text without spaces around it, with `%41` as `A`. `nil` if an escape is invalid or the
+  /// result is not UTF-8.
+  fileprivate var decoded: String? {
+    self.trimmingCharacters(in: .whitespaces).removingPercentEncoding
   }
 }
 

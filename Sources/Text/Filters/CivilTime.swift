@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// A date and a time of day in the Gregorian calendar.
 package struct CivilTime: Sendable, Hashable {
   package let year, month, day: Int
@@ -14,43 +20,24 @@ package struct CivilTime: Sendable, Hashable {
 
   /// Converts a time.
   ///
-  /// The date is computed as in "chrono-Compatible Low-Level Date Algorithms" (Hinnant 2021), in
-  /// eras of 400 years that begin on March 1.
-  ///
   /// - Parameters:
   ///   - nanoseconds: The time since the start of 1970 in UTC.
   ///   - utcOffset: The clock's offset from UTC in seconds.
   package init(nanoseconds: Int64, utcOffset: Int) {
     let total = Int(nanoseconds)
-    self.unixSeconds = Self.quotient(total, 1_000_000_000)
-    // The product of the quotient and the divisor is below `Int.min` for the earliest times.
     let rest = total % 1_000_000_000
+    self.unixSeconds = total / 1_000_000_000 - (rest < 0 ? 1 : 0)
     self.nanosecond = rest < 0 ? rest + 1_000_000_000 : rest
     self.utcOffset = utcOffset
-    let local = self.unixSeconds + utcOffset
-    let days = Self.quotient(local, 86400)
-    let time = local - days * 86400
-    (self.hour, self.minute, self.second) = (time / 3600, time / 60 % 60, time % 60)
-    let shifted = days + 719_468
-    let era = Self.quotient(shifted, 146_097)
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-    let dayFromMarch = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let monthFromMarch = (5 * dayFromMarch + 2) / 153
-    self.day = dayFromMarch - (153 * monthFromMarch + 2) / 5 + 1
-    self.month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    let year = yearOfEra + era * 400 + (self.month <= 2 ? 1 : 0)
-    self.year = year
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    self.dayOfYear =
-      self.month > 2 ? dayFromMarch + 59 + (isLeap ? 1 : 0) : dayFromMarch - 306
-  }
-
-  /// The quotient rounded down.
-  private static func quotient(_ number: Int, _ divisor: Int) -> Int {
-    let quotient = number / divisor
-    return number % divisor < 0 ? quotient - 1 : quotient
+    var local = time_t(self.unixSeconds + utcOffset)
+    var date = unsafe tm()
+    unsafe gmtime_r(&local, &date)
+    let fields = unsafe [
+      date.tm_year, date.tm_mon, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec, date.tm_yday,
+    ].map { Int($0) }
+    (self.year, self.month, self.day) = (fields[0] + 1900, fields[1] + 1, fields[2])
+    (self.hour, self.minute, self.second) = (fields[3], fields[4], fields[5])
+    self.dayOfYear = fields[6]
   }
 }
 

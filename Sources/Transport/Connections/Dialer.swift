@@ -53,16 +53,6 @@ package struct Dialer: Sendable {
     }
   }
 
-  private init(
-    transport: TransportConfiguration, tls: ClientTLS?, interceptors: [any ClientInterceptor],
-    loops: EventLoops
-  ) {
-    self.transport = transport
-    self.tls = tls
-    self.interceptors = interceptors
-    self.loops = loops
-  }
-
   package func nextLoop() -> ConnectionLoop { self.loops.next() }
 
   /// Returns the store of one call's large messages.
