@@ -109,7 +109,8 @@ public final class EncodedSender: Sendable {
         if [.client, .unknown].contains(frame.stage) {
           // The server did not get it.
           state.rates.withdraw(through: frame.sequence)
-          state.needsKeyFrame = true
+          // A frame that is replaced is disposable, or a key frame follows.
+          if frame.reason != .supersededBeforeSending { state.needsKeyFrame = true }
         } else {
           state.rates.discarded(through: frame.sequence, at: now)
         }

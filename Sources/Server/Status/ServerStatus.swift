@@ -147,24 +147,27 @@ final class StatusHistory: Sendable {
 }
 
 /// The last minute of a session, second by second, for the status page.
-struct SessionHistory: Sendable {
+package struct SessionHistory: Sendable {
   private static let limit = 60
 
   /// The number of frames sent back in the last second.
-  private(set) var delivered: UInt64 = 0
+  package private(set) var delivered: UInt64 = 0
   /// The number of frames dropped in the last second.
-  private(set) var dropped: UInt64 = 0
+  package private(set) var dropped: UInt64 = 0
   /// The latency at the end of each second, in milliseconds, the oldest first; `nil` for
   /// seconds without frames.
-  private(set) var latencies: [Double?] = []
+  package private(set) var latencies: [Double?] = []
   private var totals: (delivered: UInt64, dropped: UInt64) = (0, 0)
+
+  /// Creates a history without seconds.
+  package init() {}
 
   /// Records a second.
   ///
   /// - Parameters:
   ///   - frames: The counts of the session's frames since it was opened.
   ///   - latency: The latency of the last frame, in milliseconds.
-  mutating func record(_ frames: FrameCounts, latency: Double) {
+  package mutating func record(_ frames: FrameCounts, latency: Double) {
     let totals = (delivered: frames.delivered, dropped: frames.allDropped)
     // A frame that could not be encoded, or was late, is withdrawn from the counts.
     self.delivered = totals.delivered - min(totals.delivered, self.totals.delivered)

@@ -83,6 +83,28 @@ struct EncodedSenderTests {
     }
   }
 
+  @Test(.enabled(if: VideoCodec.h264.canEncode))
+  func `a disposable frame that is left out needs no key frame`() async throws {
+    let stream = try EncodedStream(.h264, count: 3, layers: 2)
+    try #require(stream.facts.map(\.isDisposable) == [false, true, false])
+    try await Self.withSender(framesInFlight: 1) { sender, session, _ in
+      var events = session.events.makeAsyncIterator()
+      for unit in stream.units {
+        await sender.send(VideoFrame(.encoded(EncodedFrame(.h264, unit))))
+      }
+      var outcomes = 0
+      while outcomes < 3, let event = try await events.next() {
+        sender.record(event)
+        if case .outcome = event { outcomes += 1 }
+      }
+      #expect(session.counts.dropped[.supersededBeforeSending] == 1)
+      #expect(session.counts.filtered == 2)
+      #expect(sender.next()?.isKeyFrame == false)
+      session.finish()
+      while try await events.next() != nil {}
+    }
+  }
+
   @Test func `the bit rate falls when frames take longer, and grows again`() async throws {
     let stream = try EncodedStream(.vp8, count: 200)
     try await Self.withSender { sender, session, clock in

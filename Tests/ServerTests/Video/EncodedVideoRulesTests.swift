@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
+import Logging
 import SidelightCodecs
 import SidelightKernelLanguage
 import SidelightKernels
@@ -76,6 +77,32 @@ struct EncodedVideoRulesTests {
     }
     #expect(answers.frames.map(\.sequence) == [1, 3])
     #expect(answers.drops.map(\.reason) == [.lateOnArrival])
+  }
+
+  @Test func `a result that is late when its turn comes is not encoded, which harms no later one`()
+    async throws
+  {
+    let clock = ManualClock()
+    // The worker logs a finished frame when its writer has taken it, before the encoder's turn.
+    let log = FinishedFrameLog { if $0 == 2 { clock.advance(by: .milliseconds(50)) } }
+    let image = Sidelight_V1_Image.noise(.i420, 32, 32)
+    let answers = try await withServer(
+      clock: clock.sessionClock, logger: Logger(label: "test") { _ in log }
+    ) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open([.filter("colorInvert")], policy: .newestWins) {
+            $0.output.format = .vp8
+            $0.budgetUs = 40_000
+          },
+          [.frame(1, image), .frame(2, image), .frame(3, image)])
+      }
+    }
+    #expect(answers.frames.map(\.sequence) == [1, 3])
+    #expect(answers.frames.map(\.image.encoded.keyFrame) == [true, false])
+    let drop = try #require(answers.drops.first)
+    #expect(drop.reason == .lateOnOutput && drop.stage == .outbox)
+    #expect(drop.lateUs == 10_000)
   }
 
   @Test func `an override begins with a key frame, and nothing encoded before it follows`()
@@ -218,5 +245,34 @@ struct EncodedVideoRulesTests {
           $0.timeToLive.seconds = 10
         })
     }
+  }
+}
+
+/// Calls a function with the number of a finished frame.
+private final class FinishedFrameLog: LogHandler {
+  private let onFinish: @Sendable (UInt64) -> Void
+  var metadata: Logger.Metadata {
+    get { [:] }
+    set {}
+  }
+  var logLevel: Logger.Level {
+    get { .trace }
+    set {}
+  }
+
+  init(_ onFinish: @escaping @Sendable (UInt64) -> Void) {
+    self.onFinish = onFinish
+  }
+
+  subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+    get { nil }
+    set {}
+  }
+
+  func log(event: LogEvent) {
+    guard event.message == "frame finished", let value = event.metadata?["sequence"],
+      let sequence = UInt64("\(value)")
+    else { return }
+    self.onFinish(sequence)
   }
 }
