@@ -114,13 +114,12 @@ struct Load: AsyncParsableCommand {
   private func run(
     _ session: FilterSession, _ index: Int, _ pictures: [VideoPicture], _ report: StreamReport
   ) async throws {
-    let next = Mutex(0)
+    let loop = PictureLoop(pictures)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         for try await event in session.events {
           report.record(event)
-          // The first picture is a key frame.
-          if case .keyFrameNeeded = event { next.withLock { $0 = 0 } }
+          if case .keyFrameNeeded = event { loop.restart() }
         }
       }
       let interval = Duration.seconds(1 / self.fps)
@@ -130,11 +129,7 @@ struct Load: AsyncParsableCommand {
       while interval * count < .seconds(self.duration) {
         try await Task.sleep(until: start + interval * count, clock: .continuous)
         let time = Int64(interval * count / .nanoseconds(1))
-        let picture = next.withLock { next in
-          defer { next = (next + 1) % pictures.count }
-          return pictures[next]
-        }
-        let frame = VideoFrame(picture, captureTimeNanoseconds: time + 1)
+        let frame = VideoFrame(loop.next(), captureTimeNanoseconds: time + 1)
         guard await session.send(frame) != nil else { break }
         count += 1
       }
@@ -189,6 +184,23 @@ struct Load: AsyncParsableCommand {
     }
     return frame.finish()
   }
+}
+
+/// The pictures that a session sends again and again. The first one is a key frame.
+private final class PictureLoop: Sendable {
+  private let pictures: [VideoPicture]
+  private let position = Mutex(0)
+
+  init(_ pictures: [VideoPicture]) { self.pictures = pictures }
+
+  func next() -> VideoPicture {
+    self.position.withLock { position in
+      defer { position = (position + 1) % self.pictures.count }
+      return self.pictures[position]
+    }
+  }
+
+  func restart() { self.position.withLock { $0 = 0 } }
 }
 
 /// A codec of the pictures that `sidelight load` sends.
