@@ -116,7 +116,8 @@ async def test_allow_limits_the_filters_of_all_participants(sidelight):
                 with pytest.raises(Refused, match="grayscale") as refused:
                     await ana.command(command="select", text=text)
                 assert refused.value.error["code"] == "PERMISSION_DENIED"
-            update = {"command": "update", "stage": "stages[0]", "values": {"intensity": {"number": 0.5}}}
+            values = {"intensity": {"number": 0.5}}
+            update = {"command": "update", "stage": "stages[0]", "values": values}
             assert (await ana.command(**update))["revision"] > revision
 
 
