@@ -18,7 +18,8 @@ import SidelightKernels
 ///    places have kept their content since the last detection, and move only with the camera, or
 ///    optical flow follows the face and looks do not miss it: then they are covered where they are.
 ///    So are candidates that optical flow follows, growing while unsure: a single search has found
-///    them, without a look that confirmed them.
+///    them, without a look that confirmed them. If a detection disagrees with a candidate, its place
+///    is held, and covered together with everything that moves or appears from then on.
 /// 7. Otherwise every face, confirmed or candidate, is covered by an ellipse, and content that
 ///    changed since the last searches at every angle by rectangles (``UnsearchedContent``). Too
 ///    many of them, or an unsearched part of ``unseenLimit`` of the picture, cover the whole frame.
@@ -136,6 +137,8 @@ package struct FacePrivacy: Sendable {
     self.holdLostFaces(report)
     self.held.follow(
       self.content, at: frame.time, growingBy: Self.heldGrowth, ellipse: self.cover(of:growth:))
+    self.held.doubt(report, in: self.content)
+    if self.held.limit(to: Self.heldLimit) { self.forget(.searching, at: frame) }
     self.releaseFoundFaces(report)
     self.releaseEmptyPlaces(report)
     self.learnUnknown(report)
@@ -164,10 +167,11 @@ package struct FacePrivacy: Sendable {
       face.places.map { self.cover(of: $0, growth: face.growth) }
     }
     let places = ellipses + held
-    let (unsearched, unseen) = self.content.regions { point in
+    let disturbed = self.held.disturbedCells()
+    let (unsearched, unseen, needsSearch) = self.content.regions(disturbed: disturbed) { point in
       places.contains { $0.contains(point) }
     }
-    self.hasUnsearchedContent = !unsearched.isEmpty
+    self.hasUnsearchedContent = needsSearch
     guard unsearched.count <= Self.rectangleLimit,
       Double(unseen) <= Self.unseenLimit * Double(picture.width * picture.height)
     else {
@@ -217,7 +221,6 @@ package struct FacePrivacy: Sendable {
     for face in self.confirmed where !report.faces.contains(where: face.isSame(as:)) {
       self.held.lose(face, growth: self.growth[face.track] ?? 1, at: report.frame)
     }
-    if self.held.limit(to: Self.heldLimit) { self.forget(.searching, at: report.frame) }
   }
 
   /// Ends holding the places of faces that were found and verified.

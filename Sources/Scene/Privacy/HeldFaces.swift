@@ -9,6 +9,10 @@ import SidelightKernels
 /// A place is held until the same face is found again on its track, or another face appears in the
 /// place, and that face is verified (``FacePrivacy``). If it is lost before that, its own place is
 /// held too.
+///
+/// A doubtful face, which two detections found at different places or angles, is held from its
+/// second detection on, until it is confirmed. Whatever moves or appears since is covered
+/// (``DisturbedPlaces``): if it was a face, it is there or in its place.
 struct HeldFaces: Sendable {
   /// A place in which a lost face may be.
   struct Place: Sendable {
@@ -33,11 +37,16 @@ struct HeldFaces: Sendable {
     var growth: Double
     /// The face that was found since; `nil` if no face was found.
     var successor: TrackedFace?
+    /// The places to which a doubtful face may have moved; `nil` for a lost one.
+    var disturbed: DisturbedPlaces?
   }
+
+  /// The growth of the places of doubtful faces, which are between or at detections.
+  private static let doubtfulGrowth = 1.2
 
   private(set) var faces: [Face] = []
 
-  /// Whether all places are at rest.
+  /// Whether all places of lost faces are at rest.
   var isAtRest: Bool { self.faces.allSatisfy(\.isAtRest) }
   /// The number of held places.
   var count: Int { self.faces.reduce(0) { $0 + $1.places.count } }
@@ -48,12 +57,50 @@ struct HeldFaces: Sendable {
     if let index {
       self.faces[index].places.append(Place(face: face))
       self.faces[index].successor = nil
+      // It was a face.
+      if self.faces[index].disturbed != nil { self.faces[index].isAtRest = false }
+      self.faces[index].disturbed = nil
       self.faces[index].growth = max(growth, self.faces[index].growth)
       self.faces[index].since = frame
       self.faces[index].quietSince = frame.time
     } else {
       self.faces.append(
         Face(places: [Place(face: face)], since: frame, quietSince: frame.time, growth: growth))
+    }
+  }
+
+  /// Holds the places of doubtful faces, until they are confirmed.
+  mutating func doubt(_ report: FaceReport, in content: UnsearchedContent) {
+    self.faces.removeAll { held in
+      held.disturbed != nil
+        && report.faces.contains { held.places[0].face.isOnSameTrack(as: $0) }
+    }
+    for face in report.candidates {
+      guard let disagreement = face.disagreement else { continue }
+      let places = [Place(face: face), Place(face: face, movement: disagreement)]
+      let index = self.faces.firstIndex {
+        $0.disturbed != nil && $0.places[0].face.isOnSameTrack(as: face)
+      }
+      guard let index else {
+        self.faces.append(
+          Face(
+            places: places, since: report.frame, quietSince: report.frame.time,
+            growth: Self.doubtfulGrowth,
+            disturbed: DisturbedPlaces(
+              content, since: face.lastDetection, driftLimit: face.rawBox.size / 20)))
+        continue
+      }
+      if self.faces[index].places.allSatisfy({ $0.face.lastDetection != face.lastDetection }) {
+        self.faces[index].places += places
+        self.faces[index].since = report.frame
+      }
+    }
+  }
+
+  /// Returns the cells to which doubtful faces may have moved; an empty array without such faces.
+  func disturbedCells() -> [Bool] {
+    self.faces.compactMap { $0.disturbed?.visible }.reduce([]) { cells, other in
+      cells.isEmpty ? other : zip(cells, other).map { $0 || $1 }
     }
   }
 
@@ -72,7 +119,7 @@ struct HeldFaces: Sendable {
       let distances = held.places
         .filter { place in
           face.locatedSince.index > place.face.lastDetection.index
-            && ellipse(place, held.growth).contains(center)
+            && ellipse(place, held.disturbed == nil ? held.growth : 1).contains(center)
         }
         .map { ($0.center - center).length }
       return distances.min().map { (index, $0) }
@@ -119,11 +166,13 @@ struct HeldFaces: Sendable {
       for number in face.places.indices {
         face.places[number].movement = face.places[number].movement + content.cameraStep
       }
+      face.disturbed?.add(content)
       face.isAtRest =
         face.isAtRest
-        && face.places.allSatisfy { place in
-          content.isUnchanged(ellipse(place, 1), since: place.face.lastDetection, mayMove: false)
-        }
+        && (face.disturbed != nil
+          || face.places.allSatisfy { place in
+            content.isUnchanged(ellipse(place, 1), since: place.face.lastDetection, mayMove: false)
+          })
       if !face.isAtRest { face.growth *= factor }
       if face.places.contains(where: { content.hasMotion(in: ellipse($0, 1)) }) {
         face.quietSince = time
