@@ -97,7 +97,9 @@ public final class FilterSession: Sendable {
   public func send(_ frame: VideoFrame) async -> UInt64? {
     let trace = self.trace(of: frame)
     let submitted = self.clock.now()
-    return await self.flow.offer(as: frame.picture.role) { sequence in
+    return await self.flow.offer(
+      as: frame.picture.role, mustProcess: frame.mustProcess
+    ) { sequence in
       OutgoingFrame(sequence: sequence, frame: frame, trace: trace, submitted: submitted)
     }
   }

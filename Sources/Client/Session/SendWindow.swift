@@ -30,7 +30,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   private enum Waiting {
-    case frame(PendingFrame, UInt64, StreamRole)
+    case frame(PendingFrame, UInt64, StreamRole, mustProcess: Bool)
     case control(Control)
   }
 
@@ -93,16 +93,20 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// Offers a frame.
   ///
-  /// - Parameter make: Creates the frame from its number, if it is accepted.
+  /// - Parameters:
+  ///   - role: Its place among the frames that depend on each other.
+  ///   - mustProcess: Whether it is not left out while the server has no time.
+  ///   - make: Creates the frame from its number, if it is accepted.
   package mutating func offer(
-    as role: StreamRole = .independent, _ make: (UInt64) -> PendingFrame
+    as role: StreamRole = .independent, mustProcess: Bool = false,
+    _ make: (UInt64) -> PendingFrame
   ) -> Offer {
     guard !self.isFinished else { return .refuse }
     let sequence = self.nextSequence
     guard self.policy == .newestWins else {
       guard self.waitingFrameIndex == nil else { return .wait }
       self.nextSequence += 1
-      self.queue.append(.frame(make(sequence), sequence, role))
+      self.queue.append(.frame(make(sequence), sequence, role, mustProcess: mustProcess))
       return .accept(sequence, displaced: [])
     }
     self.nextSequence += 1
@@ -120,7 +124,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
         self.missing = .loss
         return .undecodable(sequence, .loss, displaced: self.removeFrames { _ in true })
       }
-      if role == .disposable, self.disposables.leavesOut() {
+      if role == .disposable, !mustProcess, self.disposables.leavesOut() {
         return .accept(sequence, displaced: [make(sequence)])
       }
     }
@@ -128,14 +132,14 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     let displaced = self.removeFrames {
       role == .keyFrame || $0 == .independent || $0 == .disposable
     }
-    self.queue.append(.frame(make(sequence), sequence, role))
+    self.queue.append(.frame(make(sequence), sequence, role, mustProcess: mustProcess))
     return .accept(sequence, displaced: displaced)
   }
 
   private var waitingReferences: Int {
     self.queue.count {
-      if case .frame(_, _, .keyFrame) = $0 { return true }
-      if case .frame(_, _, .reference) = $0 { return true }
+      if case .frame(_, _, .keyFrame, _) = $0 { return true }
+      if case .frame(_, _, .reference, _) = $0 { return true }
       return false
     }
   }
@@ -144,7 +148,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   private mutating func removeFrames(where isWanted: (StreamRole) -> Bool) -> [PendingFrame] {
     var removed: [PendingFrame] = []
     self.queue.removeAll { element in
-      guard case .frame(let frame, _, let role) = element, isWanted(role) else { return false }
+      guard case .frame(let frame, _, let role, _) = element, isWanted(role) else { return false }
       removed.append(frame)
       return true
     }
@@ -240,7 +244,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// The number of the first frame that is not sent.
   package var firstUnsent: UInt64 {
-    for case .frame(_, let sequence, _) in self.queue { return sequence }
+    for case .frame(_, let sequence, _, _) in self.queue { return sequence }
     return self.nextSequence
   }
 
@@ -251,7 +255,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   private var startsAnew: Bool {
-    for case .frame(_, _, let role) in self.queue {
+    for case .frame(_, _, let role, _) in self.queue {
       return role == .keyFrame || role == .independent
     }
     return !self.isStream
@@ -307,7 +311,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
       controls: [])
     for element in self.queue {
       switch element {
-      case .frame(_, let sequence, _): unsent.waiting.append(sequence)
+      case .frame(_, let sequence, _, _): unsent.waiting.append(sequence)
       case .control(let control): unsent.controls.append(control)
       }
     }
@@ -351,9 +355,11 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     }
     if let sequence = self.acknowledgement.take() { return .send(.acknowledgement(sequence)) }
     switch self.queue.first {
-    case .frame(let frame, let sequence, let role)? where self.link == .open && self.hasCredit:
+    case .frame(let frame, let sequence, let role, let mustProcess)?
+    where self.link == .open && self.hasCredit:
       self.queue.removeFirst()
       self.outstanding += 1
+      if role == .disposable, !mustProcess { self.disposables.recordSent(sequence) }
       return .send(.frame(frame, dependency: self.recordSent(sequence, role)))
     case .control(let control)? where self.link == .open && !holds:
       self.queue.removeFirst()
@@ -369,7 +375,6 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     let (last, reference) = self.sent
     self.sent.last = sequence
     if role == .keyFrame || role == .reference { self.sent.reference = sequence }
-    if role == .disposable { self.disposables.recordSent(sequence) }
     let isPredicted = role == .reference || role == .disposable
     return isPredicted && last + 1 != sequence && reference > 0 ? reference : nil
   }
@@ -397,7 +402,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 }
 
 /// Decides which disposable frames are sent: after one that the server had no time for, 1, 2, 4 up to
-/// 16 are left out before the next one is tried. One that comes back ends it.
+/// 16 are left out before the next one is tried. One that comes back ends it. Frames that must be
+/// processed are always sent, and are not tried: they come back from a busy server too.
 private struct DisposableFrameTrial: Sendable {
   private static let maxInterval = 16
 

@@ -179,10 +179,10 @@ extension SessionFlow {
 
     /// Offers a frame. If it cannot be sent, or replaces another, that outcome is set at once.
     mutating func offer(
-      as role: StreamRole, _ make: (UInt64) -> OutgoingFrame
+      as role: StreamRole, mustProcess: Bool, _ make: (UInt64) -> OutgoingFrame
     ) -> Window.Offer {
       var accepted: OutgoingFrame?
-      let offer = self.window.offer(as: role) { sequence in
+      let offer = self.window.offer(as: role, mustProcess: mustProcess) { sequence in
         let frame = make(sequence)
         accepted = frame
         return frame

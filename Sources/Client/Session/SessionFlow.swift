@@ -88,12 +88,12 @@ extension SessionFlow {
   /// - Returns: Its number, or `nil` if it was not accepted because the session is over or the task
   ///   is cancelled.
   func offer(
-    as role: StreamRole, _ make: @Sendable (UInt64) -> OutgoingFrame
+    as role: StreamRole, mustProcess: Bool, _ make: @Sendable (UInt64) -> OutgoingFrame
   ) async -> UInt64? {
     // The server would end the session.
     guard self.options.composition == nil else { return nil }
     while true {
-      switch self.update({ $0.offer(as: role, make) }) {
+      switch self.update({ $0.offer(as: role, mustProcess: mustProcess, make) }) {
       case .accept(let sequence, _), .disconnected(let sequence), .undecodable(let sequence, _, _):
         return sequence
       case .refuse: return nil

@@ -30,12 +30,14 @@ import Testing
   }
 
   /// Offers a frame, and describes the result in words.
-  static func offer(_ window: inout Window, as role: StreamRole = .independent) -> String {
+  static func offer(
+    _ window: inout Window, as role: StreamRole = .independent, mustProcess: Bool = false
+  ) -> String {
     func list(_ displaced: [UInt64]) -> String {
       displaced.isEmpty
         ? "" : " for " + displaced.map(String.init).joined(separator: ", ")
     }
-    return switch window.offer(as: role, { $0 }) {
+    return switch window.offer(as: role, mustProcess: mustProcess, { $0 }) {
     case .accept(let sequence, let displaced): "accepted \(sequence)\(list(displaced))"
     case .disconnected(let sequence): "disconnected \(sequence)"
     case .undecodable(let sequence, let reason, let displaced):
@@ -313,6 +315,25 @@ import Testing
       #expect(Self.offer(&window, as: role) == "accepted \(sequence)")
       #expect(Self.drain(&window).count == 1)
       window.recordOutcome(of: sequence)
+    }
+  }
+
+  @Test func `a disposable frame that must be processed is sent, and is not the one that is tried`()
+  {
+    var window = Self.window(credits: 60)
+    #expect(Self.offer(&window, as: .keyFrame) == "accepted 1")
+    #expect(Self.offer(&window, as: .disposable) == "accepted 2")
+    #expect(Self.drain(&window) == ["frame 1", "frame 2"])
+    window.recordOutcome(of: 2, dropped: .superseded)
+    #expect(Self.offer(&window, as: .disposable, mustProcess: true) == "accepted 3")
+    #expect(Self.drain(&window) == ["frame 3"])
+    window.recordOutcome(of: 3)
+    #expect(Self.offer(&window, as: .disposable) == "accepted 4 for 4")
+    #expect(Self.offer(&window, as: .disposable) == "accepted 5")
+    #expect(Self.drain(&window) == ["frame 5 after 1"])
+    window.recordOutcome(of: 5, dropped: .superseded)
+    for left in 6 ... 7 {
+      #expect(Self.offer(&window, as: .disposable) == "accepted \(left) for \(left)")
     }
   }
 

@@ -141,6 +141,26 @@ def test_disposable_frames_are_left_out_while_the_server_has_no_time_for_them():
     assert requests(session) == []
 
 
+def test_a_disposable_frame_that_must_be_processed_is_sent_and_is_not_the_one_that_is_tried():
+    session = opened(capacity=60)
+    late = {"reason": session_pb2.DROP_REASON_SUPERSEDED, "count": 1}
+    session.send(vp8(KEY))
+    session.send(vp8(DELTA, is_disposable=True))
+    assert session.sent_frames() == [1, 2]
+    session.reply(dropped={"first_sequence": 2, "last_sequence": 2, **late})
+    session.send(vp8(DELTA, is_disposable=True), must_process=True)
+    assert session.sent_frames() == [3]
+    session.filtered(3)
+    session.send(vp8(DELTA, is_disposable=True))
+    assert session.sent_frames() == []
+    session.send(vp8(DELTA, is_disposable=True))
+    assert session.sent_frames() == [5]
+    session.reply(dropped={"first_sequence": 5, "last_sequence": 5, **late})
+    for _ in range(2):
+        session.send(vp8(DELTA, is_disposable=True))
+    assert session.sent_frames() == []
+
+
 def test_too_many_waiting_frames_break_the_stream_with_notice():
     session = opened(capacity=1)
     session.send(vp8(KEY))

@@ -103,10 +103,12 @@ class References:
         return False
 
     def leaves_out(self, pending: Pending) -> bool:
-        """Whether a frame is left out: no other depends on it, and the server had no time for the
-        last such frame."""
+        """Whether a frame is left out: no other depends on it, the server had no time for the last
+        such frame, and it need not be processed."""
         image = encoded(pending)
         if not self._remaining or image is None or image.is_key_frame or not image.is_disposable:
+            return False
+        if pending.frame.must_process:
             return False
         self._remaining -= 1
         return True
@@ -144,7 +146,8 @@ class References:
             self._missing = None
         if image.is_key_frame or not image.is_disposable:
             self._last_reference = pending.sequence
-        elif self._tried is None:
+        elif self._tried is None and not pending.frame.must_process:
+            # Those come back from a busy server too.
             self._tried = pending.sequence
 
     def record_outcome(self, sequence: int, outcome: Any) -> None:
