@@ -18,10 +18,10 @@ from targets import Targets
 REACH = 32
 
 
-def moved_pixels(distance: int, hide: str = "faceBlur") -> dict[str, list[str]]:
+def moved_pixels(distance: int, hide: str = "faceBlur") -> tuple[list[str], dict[str, str]]:
     """Returns pipelines as text that move what the frame shows by a distance to the right before it
-    is hidden: those that a server refuses, and those that it accepts, without their last filter
-    `hide`, which must hide the face."""
+    is hidden: those that a server refuses, and by titles those that it accepts, without their last
+    filter `hide`, which must hide the face."""
     kernels = [f'kernel(source: "sample(-{min(REACH, distance - start)}, 0)")'
                for start in range(0, distance, REACH)]
     convolution = "convolution3X3(weights: [0, 0, 0, 1, 0, 0, 0, 0, 0])"
@@ -29,16 +29,18 @@ def moved_pixels(distance: int, hide: str = "faceBlur") -> dict[str, list[str]]:
     comb = 'kernel(source: "color.rgb * step(5, mod(position.x + {}, 8)) * 2.5")'
     combs = [part for start in range(0, 16, 2)
              for part in (comb.format(start), "boxBlur(radius: 2)")]
-    return {
-        "refused": [
-            ", ".join([*kernels, hide]),
-            ", ".join([f"[{', '.join(kernels)}]", hide]),
-            ", ".join([*[convolution] * min(distance, 60), hide]),
-            f"zoomBlur(amount: 20), {hide}",
-            f"affineTransform(transform: [1, 0, 0, 1, {distance}, 0]), {hide}",
-        ],
-        "accepted": ["gaussianBlur(radius: 2)", ", ".join(combs)],
+    refused = [
+        ", ".join([*kernels, hide]),
+        ", ".join([f"[{', '.join(kernels)}]", hide]),
+        ", ".join([*[convolution] * min(distance, 60), hide]),
+        f"zoomBlur(amount: 20), {hide}",
+        f"affineTransform(transform: [1, 0, 0, 1, {distance}, 0]), {hide}",
+    ]
+    accepted = {
+        "a blur before the cover": "gaussianBlur(radius: 2)",
+        "blurs and masks before the cover": ", ".join(combs),
     }
+    return refused, accepted
 
 
 def greatest_exposure(before: np.ndarray, after: np.ndarray, moment: Moment) -> float:
@@ -119,7 +121,7 @@ def measure(server: Path, painter: Painter, targets: Targets) -> dict[str, str]:
     picture = painter.draw("office", MOMENT)[0]
     frame = i420(picture).ravel()
     luma = frame.reshape(-1, WIDTH)[:HEIGHT]
-    pipelines = moved_pixels(DISTANCE)
+    refused, accepted = moved_pixels(DISTANCE)
     lines: list[list[str]] = []
 
     def add(title: str, count: Count) -> None:
@@ -145,7 +147,7 @@ def measure(server: Path, painter: Painter, targets: Targets) -> dict[str, str]:
         address = process.stdout.readline().strip().removeprefix("listening on ")
         with sidelight.connect(address) as connection:
             opened = 0
-            for text in pipelines["refused"]:
+            for text in refused:
                 try:
                     with connection.session(text):
                         opened += 1
@@ -153,14 +155,14 @@ def measure(server: Path, painter: Painter, targets: Targets) -> dict[str, str]:
                     pass
             targets.most("pipelines that move pixels: opened", opened, 0, "")
             lines.append(
-                ["pipelines that move pixels, opened", str(len(pipelines["refused"])), "-",
+                ["pipelines that move pixels, opened", str(len(refused)), "-",
                  str(opened)])
-            blurred = Count()
-            for text in pipelines["accepted"]:
+            for title, text in accepted.items():
+                blurred = Count()
                 before = next(results(connection, text, "i420", frame, 1)).copy()
                 for after in results(connection, f"{text}, faceBlur", "i420", frame):
                     blurred.add(before, after, greatest_exposure(before, after, MOMENT))
-            add("blurs and masks before the cover", blurred)
+                add(title, blurred)
             # White, so the frame composited on black shows what alpha has.
             alpha = alpha_portrait(np.array([255, 255, 255], np.uint8), luma)
             before = as_luma(alpha[..., 3])

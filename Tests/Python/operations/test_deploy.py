@@ -198,10 +198,25 @@ def test_the_server_starts_with_the_pods_arguments_and_answers_its_probes(tmp_pa
 KUBECTL = """\
 #!/bin/sh
 case $1 in
-  get) echo pod-a 127.0.0.1 && echo pod-without-server 127.0.0.2 ;;
-  *) echo "$*" ;;
+  get) echo "$PODS" ;;
+  *) echo "$3 $7" ;;
 esac
 """
+CURL = """\
+#!/bin/sh
+case "$*" in
+  *"//[fd00::1]:"*) echo sidelight_sessions 2 ;;
+  *) PATH=${PATH#*:} exec curl "$@" ;;
+esac
+"""
+# Whether it is ready, its name, address and cost.
+PODS = [
+    "True new 127.0.0.1 ",
+    "True changed 127.0.0.1 7",
+    "True same 127.0.0.1 1",
+    "True six fd00::1 1",
+    "False starting 127.0.0.2 ",
+]
 
 
 def test_the_sessions_of_a_pod_become_its_deletion_cost(tmp_path):
@@ -212,19 +227,27 @@ def test_the_sessions_of_a_pod_become_its_deletion_cost(tmp_path):
     assert pod["spec"]["serviceAccountName"] == account["metadata"]["name"]
     [policy] = [each for each in manifests() if each["kind"] == "NetworkPolicy"]
     assert {"podSelector": {"matchLabels": pod["metadata"]["labels"]}} in policy["spec"]["ingress"][1]["from"]
-    (tmp_path / "kubectl").write_text(KUBECTL)
-    (tmp_path / "kubectl").chmod(0o755)
+    for name, text in {"kubectl": KUBECTL, "curl": CURL}.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
     with Server("--admin", "127.0.0.1:0") as server, grpc.insecure_channel(server.addresses["tcp"]) as channel:
         _, _, port = server.addresses["admin"].rpartition(":")
         with Session(service.FrameFilterStub(channel), pipeline=pipeline("colorInvert")) as session:
             # Pods have the port of the manifest.
             assert script.count(":9464/") == 1
             command = [*shell, script.replace(":9464/", f":{port}/")]
-            done = run(*command, env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+            done, failed = (
+                run(*command, env=os.environ | {
+                    "PATH": f"{tmp_path}:{os.environ['PATH']}", "PODS": "\n".join(pods)})
+                for pods in (PODS, ["True silent 127.0.0.2 ", *PODS])
+            )
             session.finish()
     assert done.returncode == 0, done.stderr
-    assert done.stdout == (
-        "annotate pod pod-a --overwrite controller.kubernetes.io/pod-deletion-cost=1\n")
+    cost = "controller.kubernetes.io/pod-deletion-cost"
+    assert sorted(done.stdout.splitlines()) == [f"changed {cost}=1", f"new {cost}=1", f"six {cost}=2"]
+    # One that does not answer keeps none of the others from its cost.
+    assert failed.returncode != 0 and failed.stderr == "silent does not tell its sessions\n"
+    assert sorted(failed.stdout.splitlines()) == sorted(done.stdout.splitlines())
 
 
 @needs("promtool")

@@ -107,16 +107,13 @@ def test_a_face_that_appears_where_the_picture_moved_is_covered(stub, vision, ki
             if not is_whole(filtered(session, moving), moving) and step >= 90:
                 break
             assert time.monotonic() < deadline, "the whole frame is still covered"
-        whole = 0
         for count in itertools.count():
             picture = filtered(session, shown := frame(None))
-            whole += is_whole(picture, shown)
             assert portraits.is_hidden(picture[new_face], shown[new_face]), f"frame {count}"
-            # The face is found, and only it is covered.
+            # At last the face is found, and only it is covered.
             if count >= 45 and np.array_equal(picture[hair], shown[hair]):
                 break
             assert time.monotonic() < deadline, "more than the face is still covered"
-        assert whole < 30
         session.finish()
 
 

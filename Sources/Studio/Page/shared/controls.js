@@ -9,8 +9,10 @@
 
 import { element, iconButton, words } from "./dom.js";
 import { valueText } from "./text.js";
-import { assetControl, choiceControl, colorControl, flagControl, textControl, vectorControl }
-  from "./plain-controls.js";
+import {
+  assetControl, choiceControl, colorControl, flagControl, readOnlyControl, textControl,
+  vectorControl,
+} from "./plain-controls.js";
 import { lengthControl, numberControl, pointControl } from "./slider-controls.js";
 
 /**
@@ -36,6 +38,7 @@ import { lengthControl, numberControl, pointControl } from "./slider-controls.js
 const FACTORIES = {
   NUMBER: numberControl, LENGTH: lengthControl, POINT: pointControl, COLOR: colorControl,
   VECTOR: vectorControl, FLAG: flagControl, CHOICE: choiceControl, ASSET: assetControl,
+  TEXT: textControl,
 };
 
 /**
@@ -50,7 +53,8 @@ const FACTORIES = {
 export function parameterRow(parameter, current, context) {
   const id = `${context.id}-${parameter.name}`;
   const preset = parameter.defaultValue;
-  const factory = FACTORIES[parameter.kind] ?? textControl;
+  // A newer server may have other kinds.
+  const factory = FACTORIES[parameter.kind] ?? readOnlyControl;
   const reset = iconButton("reset", `Reset ${words(parameter.name)}`, {
     class: "icon-button reset", "data-action": "reset", click: toDefault,
   });

@@ -1,5 +1,6 @@
 /**
- * Controls for colours, lists of numbers, switches, choices, files and texts.
+ * Controls for colours, lists of numbers, switches, choices, files and texts, and values without a
+ * control.
  *
  * @typedef {import("../sidelight/Generated/message-types.js").Asset} Asset
  * @typedef {import("../sidelight/Generated/message-types.js").Color} Color
@@ -7,10 +8,8 @@
  */
 
 import { channelsOf, hexadecimal } from "./colors.js";
-import { element, rounded, words } from "./dom.js";
-
-/** The filters whose assets are tables; all others use images. */
-const TABLE_FILTERS = ["colorCube"];
+import { element, words } from "./dom.js";
+import { valueText } from "./text.js";
 
 /** @type {ControlFactory} */
 export function colorControl(parameter, value, id, change) {
@@ -80,9 +79,9 @@ export function choiceControl({ choices }, value, id, change) {
 }
 
 /** @type {ControlFactory} */
-export function assetControl(parameter, value, id, change, { assets, addAsset, id: stage }) {
+export function assetControl(parameter, value, id, change, { assets, addAsset }) {
   const current = value.text ?? "";
-  const wanted = TABLE_FILTERS.some((filter) => stage.endsWith(filter)) ? "CUBE" : "IMAGE";
+  const wanted = parameter.assetKind.toUpperCase();
   const names = assets().filter(({ kind }) => kind === wanted).map(({ name }) => name);
   if (current && !names.includes(current)) names.push(current);
   const isRequired = !parameter.defaultValue;
@@ -99,9 +98,17 @@ export function assetControl(parameter, value, id, change, { assets, addAsset, i
 export function textControl(_, value, id, change) {
   const input = element("input", { id, type: "text", spellcheck: "false",
     change: () => change({ text: input.value }) });
-  const show = (/** @type {typeof value} */ other) => {
-    input.value = other.text ?? String(rounded(other.number ?? 0));
-  };
+  const show = (/** @type {typeof value} */ other) => { input.value = other.text ?? ""; };
   show(value);
   return { elements: [input], show };
+}
+
+/** @type {ControlFactory} */
+export function readOnlyControl(_, value, id) {
+  const output = element("output", { id, class: "hint" });
+  const show = (/** @type {typeof value} */ other) => {
+    output.textContent = other.text ?? (Object.keys(other).length > 0 ? valueText(other) : "");
+  };
+  show(value);
+  return { elements: [output], show };
 }

@@ -30,7 +30,8 @@ class DropReason(enum.Enum):
 
     #: A reason of a newer server.
     UNKNOWN = 0
-    #: A newer frame displaced it: at the server, or at the stage `CLIENT` before it was sent.
+    #: A newer frame displaced it: at the server, or at the stage `CLIENT` before it was sent. Also
+    #: disposable encoded video that this client left out (`CLIENT`) while the server had no time.
     SUPERSEDED = 1
     #: Frames that take precedence waited.
     QUEUE_FULL = 2
