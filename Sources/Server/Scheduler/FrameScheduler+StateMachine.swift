@@ -168,6 +168,11 @@ extension FrameScheduler {
       package var ticket: UInt64
       /// The turn for which it pauses.
       package var grant: Grant
+
+      package init(ticket: UInt64, grant: Grant) {
+        self.ticket = ticket
+        self.grant = grant
+      }
     }
 
     /// Pauses a turn if a much shorter one waits that goes first.
