@@ -271,8 +271,9 @@ of a frame's composition until it has arrived.
     "overload": """## Overload
 
 Live sessions of H.264, 360p30 with two temporal layers, at twice the capacity of a server with one
-processor; frames have a budget of 150 ms. The clients have the other processors. They leave out
-disposable frames without credit, and while the server drops them, as the client libraries do.
+processor. The capacity follows from the processor time of a frame with a third of the sessions. Frames
+have a budget of 150 ms. The clients have the other processors; they leave out disposable frames without
+credit, and while the server drops them, as the client libraries do.
 """,
     "losses": """## Lost packets
 
