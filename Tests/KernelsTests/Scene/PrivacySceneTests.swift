@@ -236,9 +236,9 @@ import Testing
   func `a face that is found two or three times and then missed is not shown`(
     _ errors: [Double], _ moves: Bool
   ) {
-    for latency in [0, 2, 5] {
+    for latency in [0, 5] {
       let scene = Self.foundAndMissed(errors, isVisible: true, moves: moves)
-      let figures = Self.run(scene, frames: 0 ..< 220, latency: latency)
+      let figures = Self.run(scene, frames: 0 ..< 200, latency: latency)
       #expect(figures.exposed == 0, "\(latency) \(figures)")
     }
   }
