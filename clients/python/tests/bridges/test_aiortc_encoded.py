@@ -20,9 +20,9 @@ from aiortc.mediastreams import MediaStreamError
 import sidelight.aio
 import sidelight.av
 from sidelight import DropReason, EncodedImage, EncoderOptions, Output
-from sidelight.events import KeyFrameNeeded
 from sidelight._newest_wins import _WAITING_LIMIT
 from sidelight.aiortc import FilteredTrack
+from sidelight.events import KeyFrameNeeded
 
 from .aiortc_support import BRIGHT, Pushed, eventually, luma, until
 from .test_aiortc_calls import Call
