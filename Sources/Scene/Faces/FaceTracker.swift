@@ -241,9 +241,9 @@ package struct FaceTracker: Sendable {
     }
     guard let frame = self.frames.last else { return self.report }
     let known = self.tracks
+    // Candidates too: a time limit would drop those that no look had the time to confirm.
     self.tracks = self.tracks.filter {
       $0.missedLooks < Self.missedLookLimit && self.contains($0.box.center)
-        && ($0.isConfirmed || frame.time - $0.lastDetection.time <= self.confirmationWindow)
     }
     self.tracks = self.tracks.merged()
     self.lose(known, at: frame)
@@ -286,9 +286,11 @@ package struct FaceTracker: Sendable {
     self.tracks.sort { $0.id < $1.id }
   }
 
-  /// The time within which a second detection confirms a candidate: at least two frames, to report
-  /// faces in a session with a frame every few seconds too.
-  private var confirmationWindow: Duration { max(Self.confirmationTime, self.elapsed * 2) }
+  /// The time within which a second detection confirms a candidate: at least that of two looks, to
+  /// report faces in a session with a frame every few seconds too.
+  private var confirmationWindow: Duration {
+    max(Self.confirmationTime, self.elapsed * (2 * Self.candidateInterval))
+  }
 
   // MARK: - Planning
 

@@ -13,8 +13,14 @@ import Testing
     var tracker: FaceTracker
     var frame = 0
     var flows = true
+    /// The time between frames.
+    var interval: Duration
 
-    init(_ configuration: FaceTracker.Configuration = FaceTracker.Configuration()) {
+    init(
+      _ configuration: FaceTracker.Configuration = FaceTracker.Configuration(),
+      interval: Duration = .seconds(1) / 30
+    ) {
+      self.interval = interval
       self.tracker = FaceTracker(configuration, width: 320, height: 180)
     }
 
@@ -23,7 +29,8 @@ import Testing
       let flow: [FaceID: SimilarityTransform] =
         self.flows ? Dictionary(uniqueKeysWithValues: targets.map { ($0.face, .identity) }) : [:]
       defer { self.frame += 1 }
-      return self.tracker.advance(to: SimulatedScene.time(self.frame), flow: flow)
+      let time = SceneTime(index: UInt64(self.frame), time: self.interval * self.frame)
+      return self.tracker.advance(to: time, flow: flow)
     }
 
     /// Runs a frame in which every search that is due has this result.
@@ -39,8 +46,9 @@ import Testing
     mutating func step(_ faces: [DetectedFace]) -> FaceReport { self.step(.found(faces)) }
   }
 
-  @Test func `a face is reported after two detections`() {
-    var driver = Driver()
+  @Test(arguments: [33, 450])
+  func `a face is reported after two detections`(milliseconds: Int) {
+    var driver = Driver(interval: .milliseconds(milliseconds))
     let face = Self.detected(160, 90)
     #expect(driver.step([face]).faces.isEmpty)
     var frames = 1
@@ -71,6 +79,29 @@ import Testing
       confirmed = driver.step([DetectedFace(center: face.rawBox.center, size: 60)])
     }
     #expect(confirmed.faces[0].disagreement == nil)
+  }
+
+  @Test(arguments: [33, 450, 3000])
+  func `a candidate that is found late stays until looks have missed it`(milliseconds: Int) throws {
+    var driver = Driver(.init(protects: true), interval: .milliseconds(milliseconds))
+    let search = try #require(driver.advance().fullSearch)
+    for _ in 0 ..< 3 {
+      _ = driver.tracker.finish()
+      _ = driver.advance()
+    }
+    driver.tracker.record(FaceTracker.SearchResult(search, .found([Self.detected(160, 90)])))
+    #expect(driver.tracker.finish().candidates.count == 1)
+    var looks = 0
+    while looks < FaceTracker.missedLookLimit, driver.frame < 100 {
+      let plan = driver.advance()
+      looks += plan.looks.count
+      for look in plan.looks {
+        driver.tracker.record(FaceTracker.LocalSearchResult(look, .found([])))
+      }
+      let isLast = looks == FaceTracker.missedLookLimit
+      #expect(driver.tracker.finish().candidates.count == (isLast ? 0 : 1))
+    }
+    #expect(looks == FaceTracker.missedLookLimit)
   }
 
   @Test func `a detection that is not repeated within a second is never reported`() {
