@@ -168,6 +168,9 @@ extension [Sidelight_V1_ServerMessage] {
   var errors: [Sidelight_V1_Error] {
     self.compactMap { if case .error(let error)? = $0.kind { error } else { nil } }
   }
+  var keyFramesNeeded: [Sidelight_V1_KeyFrameNeeded] {
+    self.compactMap { if case .keyFrameNeeded(let needed)? = $0.kind { needed } else { nil } }
+  }
   var finalStats: Sidelight_V1_Stats? {
     if case .stats(let stats)? = self.last?.kind, stats.final { stats } else { nil }
   }

@@ -11,7 +11,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// The real-time rules, overrides and shared memory, with encoded video.
+/// The real-time rules and overrides, with encoded video.
 @Suite(.enabled(if: VideoCodec.vp8.canEncode, "built without the codecs"), .timeLimit(.minutes(5)))
 struct EncodedVideoRulesTests {
   static let gateAndInvert: Pipeline = [.filter("gate"), .filter("colorInvert")]

@@ -390,14 +390,6 @@ struct EncodedVideoTests {
   }
 }
 
-extension [Sidelight_V1_ServerMessage] {
-  fileprivate var keyFramesNeeded: [Sidelight_V1_KeyFrameNeeded] {
-    self.compactMap {
-      if case .keyFrameNeeded(let needed)? = $0.kind { needed } else { nil }
-    }
-  }
-}
-
 extension Array {
   fileprivate func inserting(_ element: Element, at index: Int) -> [Element] {
     var copy = self
