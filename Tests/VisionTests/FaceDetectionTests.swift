@@ -94,23 +94,9 @@ import Testing
 
     /// A frame of one level, which is the number of the frame.
     private static func flat(_ level: Int) throws -> Frame {
-      try self.frame(
+      try TestPictures.frame(
         ColorPicture(
           width: 320, height: 180, samples: [UInt8](repeating: UInt8(level), count: 3 * 57600)))
-    }
-
-    private static func frame(_ picture: ColorPicture) throws -> Frame {
-      let size = FrameSize(width: picture.width, height: picture.height)
-      var frame = try BufferPool().makeFrame(FrameGeometry(format: .rgb24, size: size))
-      for y in 0 ..< size.height {
-        frame.withMutableRow(y) { row in
-          for index in 0 ..< 3 * size.width {
-            row.storeBytes(
-              of: picture.samples[3 * size.width * y + index], toByteOffset: index, as: UInt8.self)
-          }
-        }
-      }
-      return frame.finish()
     }
 
     private static func time(_ frame: Int, milliseconds: Int = 100) -> FrameTime {
@@ -241,7 +227,7 @@ import Testing
           portrait, center: TestPictures.faceCenter, at: place,
           scale: 70 / TestPictures.faceSize, roll: roll)
         let found = try await analyzer.analyze(
-          try Self.frame(Self.enlarged(small, 4)), at: Self.time(frame, milliseconds: 67))
+          try TestPictures.frame(Self.enlarged(small, 4)), at: Self.time(frame, milliseconds: 67))
         let faces = Self.faces(found)
         ids.formUnion(faces.map(\.id))
         guard frame >= 4 else { continue }
@@ -318,7 +304,7 @@ import Testing
       var ids: [[UInt64]] = []
       for frame in 0 ..< frames {
         let found = try await analyzer.analyze(
-          try Self.frame(try scene.picture(frame)), at: Self.time(frame, milliseconds: 33))
+          try TestPictures.frame(try scene.picture(frame)), at: Self.time(frame, milliseconds: 33))
         ids.append(
           Self.faces(found).sorted { $0.region.origin.x.value < $1.region.origin.x.value }
             .map(\.id))

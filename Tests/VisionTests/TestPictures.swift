@@ -30,6 +30,11 @@ enum TestPictures {
   private static func decode(_ file: URL) throws -> ColorPicture {
     let frame = try ImageDecoder(pool: BufferPool())
       .decode([UInt8](try Data(contentsOf: file)))
+    return self.picture(of: frame)
+  }
+
+  /// The picture of an RGB or RGBA frame.
+  static func picture(of frame: Frame) -> ColorPicture {
     let stride = frame.format == .rgba8 ? 4 : 3
     let samples = (0 ..< frame.size.height).flatMap { y in
       frame.withRow(y) { row in
@@ -39,6 +44,21 @@ enum TestPictures {
       }
     }
     return ColorPicture(width: frame.size.width, height: frame.size.height, samples: samples)
+  }
+
+  /// The frame of a picture.
+  static func frame(_ picture: ColorPicture) throws -> Frame {
+    let size = FrameSize(width: picture.width, height: picture.height)
+    var frame = try BufferPool().makeFrame(FrameGeometry(format: .rgb24, size: size))
+    for y in 0 ..< size.height {
+      frame.withMutableRow(y) { row in
+        for index in 0 ..< 3 * size.width {
+          row.storeBytes(
+            of: picture.samples[3 * size.width * y + index], toByteOffset: index, as: UInt8.self)
+        }
+      }
+    }
+    return frame.finish()
   }
 
   /// A picture of random levels.

@@ -28,7 +28,8 @@ return color.rgb * intensity
 """
 # Need a model or a filter process with that matte.
 MODELS = {
-    "backgroundBlur(matte: person)", "backgroundBlur(matte: dark)", "virtualBackground(matte: person)",
+    "backgroundBlur(matte: person)", "backgroundBlur(matte: dark)",
+    "virtualBackground(matte: person)",
     "virtualBackground(matte: person, backgroundColor: #1e3c50)",
 }
 

@@ -29,7 +29,7 @@ final class Participant: Sendable {
       while let item = await self.next() {
         switch item {
         case .frame(let sequence):
-          if self.load.pipeline.text != nil {
+          if self.load.pipeline.changingStage != nil {
             try await writer.write(.select(pipeline: self.load.pipeline.encoded(at: sequence)))
           }
           try await writer.write(.frame(sequence: sequence, image: self.load.picture.encoded))

@@ -64,6 +64,7 @@ struct CostlyNeighbours: Measurement {
     Case(count: 0, load: modest), Self.neighbours(4, .newText, .hd720),
     Self.neighbours(16, .newText, .vga), Self.neighbours(16, .faceBlur, .vga),
     Self.neighbours(16, .expensive, .small), Self.neighbours(16, .blur, .hd720),
+    Self.neighbours(16, .newKernel, .small), Self.neighbours(16, .sepia, .jpeg720),
     Self.neighbours(1, .costliestKernel, .hd720, modest: 8),
   ]
 
@@ -78,6 +79,7 @@ struct CostlyNeighbours: Measurement {
   private static let text = """
     Modest sessions send \(Picture.small) frames through `\(Pipeline.sepia.name)` at \(Int(rate)) \
     frames a second, next to others at the same rate that demand more than the processors have. They honour \
-    the window. Drawing a new text, and searching for faces, cannot pause.
+    the window. Drawing a new text, searching for faces, compiling a \
+    kernel and decoding a JPEG cannot pause.
     """
 }

@@ -1,7 +1,10 @@
-/// An I420 picture, encoded once as `sidelight.v1.Image`; every frame of a load is this one.
+import Foundation
+
+/// A picture, I420 or a JPEG, encoded once as `sidelight.v1.Image`; every frame of a load is this one.
 struct Picture: Sendable, CustomStringConvertible {
   let width: Int
   let height: Int
+  private var isFile = false
   /// The encoded message.
   let encoded: [UInt8]
 
@@ -10,6 +13,8 @@ struct Picture: Sendable, CustomStringConvertible {
   static let vga = Picture(width: 640, height: 360)
   /// For loads where processors are the bottleneck and not the transport.
   static let small = Picture(width: 320, height: 180)
+  /// A progressive JPEG, which takes much longer to decode than to filter.
+  static let jpeg720 = Picture(jpeg: "Examples/media/office.jpg", width: 1280, height: 720)
 
   /// A gradient with noise, because some filters are faster on flat pictures.
   init(width: Int, height: Int) {
@@ -29,8 +34,26 @@ struct Picture: Sendable, CustomStringConvertible {
     }
   }
 
+  /// - Parameter path: The path of the file, relative to the repository.
+  private init(jpeg path: String, width: Int, height: Int) {
+    guard let file = FileManager.default.contents(atPath: path) else {
+      preconditionFailure("\(path) cannot be read; run this in the repository")
+    }
+    self.width = width
+    self.height = height
+    self.isFile = true
+    self.encoded = WireWriter.message {
+      $0.varint(1, 16)
+      $0.varint(2, UInt64(width))
+      $0.varint(3, UInt64(height))
+      $0.message(15, [UInt8](file))
+    }
+  }
+
   /// The size in common notation.
   var description: String {
-    self.width * 9 == self.height * 16 ? "\(self.height)p" : "\(self.width)x\(self.height)"
+    let size =
+      self.width * 9 == self.height * 16 ? "\(self.height)p" : "\(self.width)x\(self.height)"
+    return self.isFile ? "\(size) JPEG" : size
   }
 }

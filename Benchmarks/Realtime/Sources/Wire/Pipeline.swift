@@ -10,9 +10,9 @@ struct Pipeline: Sendable {
   /// The name in reports.
   let name: String
   var filters: [Filter] = []
-  /// The text of a frame, which a stage `text` draws; `nil` if the pipeline never changes. The
-  /// sender selects the pipeline again before every frame.
-  var text: (@Sendable (_ frame: UInt64) -> String)?
+  /// The encoded first stage of a frame; `nil` if the pipeline never changes. The sender selects the
+  /// pipeline again before every frame.
+  var changingStage: (@Sendable (_ frame: UInt64) -> [UInt8])?
 
   static let passThrough = Pipeline(name: "pass-through", filters: [])
   static let vintage = Pipeline(name: "vintage", filters: [Filter(name: "vintage")])
@@ -25,9 +25,19 @@ struct Pipeline: Sendable {
   /// shadow.
   static let newText = Pipeline(
     name: "text, new in each frame",
-    text: { frame in
-      (UInt64(0) ..< 8).map { "\((frame &* 8 + $0) &* 2_654_435_761 % 1_000_000_007)" }
-        .joined(separator: " ")
+    changingStage: { frame in
+      Self.textStage(
+        (UInt64(0) ..< 8).map { "\((frame &* 8 + $0) &* 2_654_435_761 % 1_000_000_007)" }
+          .joined(separator: " "))
+    })
+  /// A kernel that is new in every frame: thirty products to parse, check and compile.
+  static let newKernel = Pipeline(
+    name: "kernel, new in each frame",
+    changingStage: { frame in
+      let terms = (UInt64(0) ..< 30).map { "color.rgb * \(frame &* 30 + $0).5" }
+      return Self.stage(
+        Filter(
+          name: "kernel", source: "clamp(\(terms.joined(separator: " + ")), vec3(0), vec3(1))"))
     })
   /// The most expensive plan here, whose passes don't fuse. With small frames and much work, the
   /// processors are the bottleneck instead of the transport.
@@ -50,32 +60,34 @@ struct Pipeline: Sendable {
   /// Returns the encoded message for a frame.
   func encoded(at frame: UInt64 = 0) -> [UInt8] {
     WireWriter.message { pipeline in
-      if let text = self.text?(frame) { pipeline.message(1, Self.textStage(text)) }
-      for filter in self.filters {
-        let encodedFilter = WireWriter.message {
-          $0.string(1, filter.name)
-          if let source = filter.source {
-            let text = WireWriter.message { $0.string(7, source) }
-            $0.message(
-              2,
-              WireWriter.message {
-                $0.string(1, "source")
-                $0.message(2, text)
-              })
-          }
-          for (name, value) in filter.parameters {
-            let number = WireWriter.message { $0.double(1, value) }
-            $0.message(
-              2,
-              WireWriter.message {
-                $0.string(1, name)
-                $0.message(2, number)
-              })
-          }
-        }
-        pipeline.message(1, WireWriter.message { $0.message(5, encodedFilter) })
+      if let stage = self.changingStage?(frame) { pipeline.message(1, stage) }
+      for filter in self.filters { pipeline.message(1, Self.stage(filter)) }
+    }
+  }
+
+  private static func stage(_ filter: Filter) -> [UInt8] {
+    let encodedFilter = WireWriter.message {
+      $0.string(1, filter.name)
+      if let source = filter.source {
+        let text = WireWriter.message { $0.string(7, source) }
+        $0.message(
+          2,
+          WireWriter.message {
+            $0.string(1, "source")
+            $0.message(2, text)
+          })
+      }
+      for (name, value) in filter.parameters {
+        let number = WireWriter.message { $0.double(1, value) }
+        $0.message(
+          2,
+          WireWriter.message {
+            $0.string(1, name)
+            $0.message(2, number)
+          })
       }
     }
+    return WireWriter.message { $0.message(5, encodedFilter) }
   }
 
   private static func textStage(_ text: String) -> [UInt8] {
