@@ -33,8 +33,6 @@ struct FaceTrack: Sendable {
   private(set) var located: UInt64
   private(set) var confidence: Double
   private(set) var isConfirmed = false
-  /// The distance to the last detection that did not agree with this candidate; `nil` without one.
-  private(set) var disagreement: PicturePoint?
   private(set) var isFollowed = true
   private let firstDetection: SceneTime
   /// The frame since which the position is known without a gap.
@@ -107,18 +105,15 @@ struct FaceTrack: Sendable {
   /// the face. If optical flow has failed since, the face is known in that frame, from which the
   /// next step follows it, unless a later detection has located it.
   ///
-  /// - Parameter window: The time within which a second detection confirms the face, if they agree.
+  /// - Parameter window: The time within which a second detection confirms the face.
   mutating func detect(_ face: DetectedFace, at frame: SceneTime, confirmedWithin window: Duration)
   {
     var carried: FaceBox? = FaceBox(face)
     for step in self.history where step.frame.index > frame.index {
       carried = step.flow.flatMap { flow in carried?.moved(by: flow) }
     }
-    var disagreement: PicturePoint?
     if let carried, self.isFollowed, FaceMatching.score(self.box, carried) != nil {
-      let agrees = FaceMatching.agree(self.box, carried, rollTolerance: face.rollTolerance)
       self.box = self.box.pulled(towards: carried, by: Self.pull, rollTolerance: face.rollTolerance)
-      if !agrees { disagreement = carried.center - self.box.center }
       if let last = self.history.indices.last { self.history[last].box = self.box }
       self.measured = self.history.last?.frame ?? frame
     } else if frame.index >= self.lastDetection.index {
@@ -127,10 +122,7 @@ struct FaceTrack: Sendable {
     self.confidence += Self.pull * (face.confidence - self.confidence)
     self.missed.removeAll { $0 <= frame.index }
     guard frame.index > self.lastDetection.index else { return }
-    if frame.time - self.lastDetection.time <= window {
-      self.disagreement = disagreement ?? self.disagreement
-      if disagreement == nil { self.isConfirmed = true }
-    }
+    if frame.time - self.lastDetection.time <= window { self.isConfirmed = true }
     self.lastDetection = frame
     self.detectedBox = self.box
     if let now = self.history.last,
@@ -187,9 +179,9 @@ struct FaceTrack: Sendable {
     return TrackedFace(
       id: self.id, track: self.number, box: self.filtered, rawBox: self.box,
       confidence: self.confidence,
-      isConfirmed: self.isConfirmed, disagreement: self.isConfirmed ? nil : self.disagreement,
-      isFollowed: self.isFollowed, firstDetection: self.firstDetection,
-      locatedSince: self.locatedSince, lastDetection: self.lastDetection, age: age,
+      isConfirmed: self.isConfirmed, isFollowed: self.isFollowed,
+      firstDetection: self.firstDetection, locatedSince: self.locatedSince,
+      lastDetection: self.lastDetection, age: age,
       missedLooks: self.missedLooks, displacement: displacement, speed: self.filter.speed)
   }
 }
@@ -237,20 +229,6 @@ enum FaceMatching {
     let distance = (one.center - other.center).length / ((one.size + other.size) / 2)
     guard overlap >= Self.minimumOverlap || distance < maximumDistance else { return nil }
     return overlap + 1 - distance
-  }
-
-  /// The minimum overlap of detections that confirm a face: by far less than detections of a face
-  /// have, and more than by chance.
-  static let agreeingOverlap = 0.5
-  /// The largest difference of angles of detections that confirm a face, in radians.
-  static let agreeingRoll = Double.pi / 4
-
-  /// Whether a detection is near enough to a face, and turned alike, to confirm it.
-  ///
-  /// - Parameter rollTolerance: The maximum error of the detection's angle, in radians.
-  static func agree(_ face: FaceBox, _ detection: FaceBox, rollTolerance: Double) -> Bool {
-    face.overlap(with: detection) >= Self.agreeingOverlap
-      && abs(normalizedAngle(face.roll - detection.roll)) <= Self.agreeingRoll + rollTolerance
   }
 
   /// Whether a detection is a part or a second report of a face that is known already.

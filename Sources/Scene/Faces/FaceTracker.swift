@@ -15,7 +15,7 @@ import SidelightKernels
 /// A new session, and a picture of another size, need a new tracker or ``reset(width:height:)``.
 ///
 /// - A detection that doesn't match a known face starts a candidate. A second one in a later frame,
-///   within ``confirmationTime``, confirms it if they agree; otherwise the candidate is doubtful.
+///   within ``confirmationTime``, confirms it.
 /// - A detection moves a face that flow follows by 35 % of the difference, and a face that flow has
 ///   lost all the way.
 /// - A face is dropped after ``missedLookLimit`` looks without a detection, and when its centre

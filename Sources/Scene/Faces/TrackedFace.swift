@@ -45,9 +45,6 @@ package struct TrackedFace: Sendable, Hashable {
   package let confidence: Double
   /// Whether the face was detected often enough to be reported.
   package let isConfirmed: Bool
-  /// For a doubtful candidate, which was detected again, but at another place or angle: the distance
-  /// from ``rawBox`` to the last such detection. `nil` for other faces.
-  package let disagreement: PicturePoint?
   /// Whether the position is known: optical flow has succeeded in every frame since the last
   /// detection.
   package let isFollowed: Bool
@@ -69,8 +66,7 @@ package struct TrackedFace: Sendable, Hashable {
 
   package init(
     id: FaceID, track: Int, box: FaceBox, rawBox: FaceBox, confidence: Double, isConfirmed: Bool,
-    disagreement: PicturePoint? = nil, isFollowed: Bool, firstDetection: SceneTime,
-    locatedSince: SceneTime,
+    isFollowed: Bool, firstDetection: SceneTime, locatedSince: SceneTime,
     lastDetection: SceneTime, age: Int, missedLooks: Int, displacement: PicturePoint, speed: Double
   ) {
     self.id = id
@@ -79,7 +75,6 @@ package struct TrackedFace: Sendable, Hashable {
     self.rawBox = rawBox
     self.confidence = confidence
     self.isConfirmed = isConfirmed
-    self.disagreement = disagreement
     self.isFollowed = isFollowed
     self.firstDetection = firstDetection
     self.locatedSince = locatedSince

@@ -18,8 +18,7 @@ import SidelightKernels
 ///    places have kept their content since the last detection, and move only with the camera, or
 ///    optical flow follows the face and looks do not miss it: then they are covered where they are.
 ///    So are candidates that optical flow follows, growing while unsure: a single search has found
-///    them, without a look that confirmed them. If a detection disagrees with a candidate, its place
-///    is held, and covered together with everything that moves or appears from then on.
+///    them, without a look that confirmed them.
 /// 7. Otherwise every face, confirmed or candidate, is covered by an ellipse, and content that
 ///    changed since the last searches at every angle by rectangles (``UnsearchedContent``). Too
 ///    many of them, or an unsearched part of ``unseenLimit`` of the picture, cover the whole frame.
@@ -137,8 +136,6 @@ package struct FacePrivacy: Sendable {
     self.holdLostFaces(report)
     self.held.follow(
       self.content, at: frame.time, growingBy: Self.heldGrowth, ellipse: self.cover(of:growth:))
-    self.held.doubt(report, in: self.content)
-    if self.held.limit(to: Self.heldLimit) { self.forget(.searching, at: frame) }
     self.releaseFoundFaces(report)
     self.releaseEmptyPlaces(report)
     self.learnUnknown(report)
@@ -167,11 +164,10 @@ package struct FacePrivacy: Sendable {
       face.places.map { self.cover(of: $0, growth: face.growth) }
     }
     let places = ellipses + held
-    let disturbed = self.held.disturbedCells()
-    let (unsearched, unseen, needsSearch) = self.content.regions(disturbed: disturbed) { point in
+    let (unsearched, unseen) = self.content.regions { point in
       places.contains { $0.contains(point) }
     }
-    self.hasUnsearchedContent = needsSearch
+    self.hasUnsearchedContent = !unsearched.isEmpty
     guard unsearched.count <= Self.rectangleLimit,
       Double(unseen) <= Self.unseenLimit * Double(picture.width * picture.height)
     else {
@@ -221,6 +217,7 @@ package struct FacePrivacy: Sendable {
     for face in self.confirmed where !report.faces.contains(where: face.isSame(as:)) {
       self.held.lose(face, growth: self.growth[face.track] ?? 1, at: report.frame)
     }
+    if self.held.limit(to: Self.heldLimit) { self.forget(.searching, at: report.frame) }
   }
 
   /// Ends holding the places of faces that were found and verified.

@@ -9,10 +9,6 @@ import SidelightKernels
 /// A place is held until the same face is found again on its track, or another face appears in the
 /// place, and that face is verified (``FacePrivacy``). If it is lost before that, its own place is
 /// held too.
-///
-/// A doubtful face, which two detections found at different places or angles, is held from its
-/// second detection on, until it is confirmed. Whatever moves or appears since is covered
-/// (``DisturbedPlaces``): if it was a face, it is there or in its place.
 struct HeldFaces: Sendable {
   /// A place in which a lost face may be.
   struct Place: Sendable {
@@ -37,16 +33,11 @@ struct HeldFaces: Sendable {
     var growth: Double
     /// The face that was found since; `nil` if no face was found.
     var successor: TrackedFace?
-    /// The places to which a doubtful face may have moved; `nil` for a lost one.
-    var disturbed: DisturbedPlaces?
   }
-
-  /// The growth of the places of doubtful faces, which are between or at detections.
-  private static let doubtfulGrowth = 1.2
 
   private(set) var faces: [Face] = []
 
-  /// Whether all places of lost faces are at rest.
+  /// Whether all places are at rest.
   var isAtRest: Bool { self.faces.allSatisfy(\.isAtRest) }
   /// The number of held places.
   var count: Int { self.faces.reduce(0) { $0 + $1.places.count } }
@@ -57,50 +48,12 @@ struct HeldFaces: Sendable {
     if let index {
       self.faces[index].places.append(Place(face: face))
       self.faces[index].successor = nil
-      // It was a face.
-      if self.faces[index].disturbed != nil { self.faces[index].isAtRest = false }
-      self.faces[index].disturbed = nil
       self.faces[index].growth = max(growth, self.faces[index].growth)
       self.faces[index].since = frame
       self.faces[index].quietSince = frame.time
     } else {
       self.faces.append(
         Face(places: [Place(face: face)], since: frame, quietSince: frame.time, growth: growth))
-    }
-  }
-
-  /// Holds the places of doubtful faces, until they are confirmed.
-  mutating func doubt(_ report: FaceReport, in content: UnsearchedContent) {
-    self.faces.removeAll { held in
-      held.disturbed != nil
-        && report.faces.contains { held.places[0].face.isOnSameTrack(as: $0) }
-    }
-    for face in report.candidates {
-      guard let disagreement = face.disagreement else { continue }
-      let places = [Place(face: face), Place(face: face, movement: disagreement)]
-      let index = self.faces.firstIndex {
-        $0.disturbed != nil && $0.places[0].face.isOnSameTrack(as: face)
-      }
-      guard let index else {
-        self.faces.append(
-          Face(
-            places: places, since: report.frame, quietSince: report.frame.time,
-            growth: Self.doubtfulGrowth,
-            disturbed: DisturbedPlaces(
-              content, since: face.lastDetection, driftLimit: face.rawBox.size / 20)))
-        continue
-      }
-      if self.faces[index].places.allSatisfy({ $0.face.lastDetection != face.lastDetection }) {
-        self.faces[index].places += places
-        self.faces[index].since = report.frame
-      }
-    }
-  }
-
-  /// Returns the cells to which doubtful faces may have moved; an empty array without such faces.
-  func disturbedCells() -> [Bool] {
-    self.faces.compactMap { $0.disturbed?.visible }.reduce([]) { cells, other in
-      cells.isEmpty ? other : zip(cells, other).map { $0 || $1 }
     }
   }
 
@@ -119,7 +72,7 @@ struct HeldFaces: Sendable {
       let distances = held.places
         .filter { place in
           face.locatedSince.index > place.face.lastDetection.index
-            && ellipse(place, held.disturbed == nil ? held.growth : 1).contains(center)
+            && ellipse(place, held.growth).contains(center)
         }
         .map { ($0.center - center).length }
       return distances.min().map { (index, $0) }
@@ -166,13 +119,11 @@ struct HeldFaces: Sendable {
       for number in face.places.indices {
         face.places[number].movement = face.places[number].movement + content.cameraStep
       }
-      face.disturbed?.add(content)
       face.isAtRest =
         face.isAtRest
-        && (face.disturbed != nil
-          || face.places.allSatisfy { place in
-            content.isUnchanged(ellipse(place, 1), since: place.face.lastDetection, mayMove: false)
-          })
+        && face.places.allSatisfy { place in
+          content.isUnchanged(ellipse(place, 1), since: place.face.lastDetection, mayMove: false)
+        }
       if !face.isAtRest { face.growth *= factor }
       if face.places.contains(where: { content.hasMotion(in: ellipse($0, 1)) }) {
         face.quietSince = time
@@ -193,85 +144,5 @@ extension TrackedFace {
   /// Whether another report means the same track, without a gap between both places.
   func isSame(as other: TrackedFace) -> Bool {
     self.isOnSameTrack(as: other) && self.locatedSince == other.locatedSince
-  }
-}
-
-/// The places, relative to the camera, at which content has moved or appeared since a frame.
-///
-/// Other places show what they showed, moved by at most a distance: a face that was elsewhere in that
-/// frame is not there.
-struct DisturbedPlaces: Sendable {
-  /// The largest movement of the camera in cells, beyond which all places count as disturbed.
-  private static let movementLimit = 1000.0
-
-  private let cells: PictureCells
-  private let driftLimit: Float
-  /// The disturbed cells, at their places in the first frame.
-  private var isDisturbed: [Bool]
-  /// The sums of slow movements in pixels.
-  private var drift: [SIMD2<Float>]
-  /// The movement of the camera since the first frame, in cells.
-  private var movement = SIMD2<Double>.zero
-
-  /// - Parameters:
-  ///   - content: The content of the first frame.
-  ///   - frame: The frame, which may be earlier, since which content may have appeared.
-  ///   - driftLimit: The sum of slow movements, in pixels, above which content has moved.
-  init(_ content: UnsearchedContent, since frame: SceneTime, driftLimit: Double) {
-    self.cells = content.cells
-    self.driftLimit = Float(driftLimit)
-    self.isDisturbed = content.disturbed(since: frame)
-    self.drift = Array(repeating: .zero, count: content.cells.count)
-  }
-
-  /// Adds the next frame.
-  mutating func add(_ content: UnsearchedContent) {
-    let step = content.cameraStep
-    self.movement += SIMD2(step.x, step.y) / Double(ContentMotion.cellSide)
-    guard abs(self.movement.x) < Self.movementLimit, abs(self.movement.y) < Self.movementLimit
-    else {
-      self.movement = .zero
-      self.isDisturbed = Array(repeating: true, count: self.cells.count)
-      return
-    }
-    let nearest = self.movement.rounded(.toNearestOrEven)
-    for (index, isDisturbed) in content.disturbed().enumerated() {
-      if isDisturbed {
-        for place in self.places(of: index) { place.map { self.isDisturbed[$0] = true } }
-      } else if let place = self.place(of: index, after: nearest) {
-        let drift = self.drift[place] + content.drift[index]
-        if (drift * drift).sum() > self.driftLimit * self.driftLimit {
-          self.isDisturbed[place] = true
-        }
-        if content.isSearchStarted { self.drift[place] = drift }
-      }
-    }
-  }
-
-  /// Per cell of the last frame, whether it shows a disturbed place, or a place that the first frame
-  /// did not show.
-  var visible: [Bool] {
-    (0 ..< self.cells.count).map { index in
-      self.places(of: index).contains { $0.map { self.isDisturbed[$0] } ?? true }
-    }
-  }
-
-  /// The cells of the first frame that overlap with a cell of the last; `nil` beyond the picture.
-  private func places(of index: Int) -> [Int?] {
-    let (low, high) = (self.movement.rounded(.down), self.movement.rounded(.up))
-    var places = [self.place(of: index, after: low)]
-    if low.x != high.x { places.append(self.place(of: index, after: SIMD2(high.x, low.y))) }
-    if low.y != high.y { places.append(self.place(of: index, after: SIMD2(low.x, high.y))) }
-    if low.x != high.x, low.y != high.y { places.append(self.place(of: index, after: high)) }
-    return places
-  }
-
-  private func place(of index: Int, after movement: SIMD2<Double>) -> Int? {
-    let column = index % self.cells.columns - Int(movement.x)
-    let row = index / self.cells.columns - Int(movement.y)
-    guard (0 ..< self.cells.columns).contains(column), (0 ..< self.cells.rows).contains(row) else {
-      return nil
-    }
-    return row * self.cells.columns + column
   }
 }

@@ -79,18 +79,13 @@ package struct UnsearchedContent: Sendable {
 
   private var width = 0
   private var height = 0
-  private(set) var cells = PictureCells(width: 1, height: 1)
+  private var cells = PictureCells(width: 1, height: 1)
   private var current: Content?
   /// The content of the last picture with a search.
   private var key: Content?
   /// The latest searched frame per angle.
   private var searched: [Double: UInt64] = [:]
   private var moving: [Bool] = []
-  /// Per cell, its movement relative to the camera since the last searched picture, in pixels, as
-  /// far as it does not count as moving.
-  private(set) var drift: [SIMD2<Float>] = []
-  /// Whether a search of the last frame was started.
-  private(set) var isSearchStarted = false
   /// The distance to the same place in the last searched picture, as far as ``cameraStep`` has
   /// counted it: the median of all cells, in pixels.
   private var camera = SIMD2<Float>.zero
@@ -123,8 +118,6 @@ package struct UnsearchedContent: Sendable {
     }
     var content = Content(frame: frame, levels: self.cells.means(of: picture))
     self.moving = Array(repeating: false, count: self.cells.count)
-    self.drift = Array(repeating: .zero, count: self.cells.count)
-    self.isSearchStarted = search.isStarted
     self.cameraStep = PicturePoint(x: 0, y: 0)
     // Cameras are compared with the last searched picture, which may be the last frame.
     if self.key?.frame == self.current?.frame { self.camera = .zero }
@@ -164,14 +157,6 @@ package struct UnsearchedContent: Sendable {
     return !inside.isEmpty && 10 * changed <= inside.count
   }
 
-  /// Returns the cells with content that moves relative to the camera, or that has appeared since
-  /// an earlier frame; `nil` is the last searched picture.
-  func disturbed(since frame: SceneTime? = nil) -> [Bool] {
-    guard let current else { return [] }
-    let last = frame.map(\.index) ?? max(current.frame.index, 1) - 1
-    return zip(self.moving, current.since).map { $0 || $1 > last }
-  }
-
   private func indices(in region: CoveredRegion) -> [Int] {
     let side = Double(ContentMotion.cellSide)
     let reach = max(region.radiusX, region.radiusY)
@@ -191,29 +176,18 @@ package struct UnsearchedContent: Sendable {
   /// them that searches have not seen. The others have come in through an edge, and searches may
   /// have seen a part of a face.
   ///
-  /// - Parameters:
-  ///   - disturbed: The cells to cover, whether they were searched or not; an empty array for none.
-  ///   - isCovered: Whether a point is covered already.
-  /// - Returns: The rectangles, the number of pixels, and whether a search can reduce them.
-  package func regions(disturbed: [Bool] = [], isCovered: (PicturePoint) -> Bool) -> (
-    rectangles: [Region], unseen: Int, isUnsearched: Bool
-  ) {
-    guard let current else { return ([], 0, false) }
+  /// - Parameter isCovered: Whether a point is covered already.
+  package func regions(isCovered: (PicturePoint) -> Bool) -> (rectangles: [Region], unseen: Int) {
+    guard let current else { return ([], 0) }
     let last = self.lastSearched
     let isUnseen = current.since.map { since in last.map { since > $0 } ?? true }
     let entered = self.entered(current)
-    let isOpen = isUnseen.indices.map { isUnseen[$0] || entered[$0] }
-    let isBare = isOpen.indices.map { !isCovered(self.cells.center($0)) }
-    let unsearched = zip(self.large(isOpen), isBare).map { $0 && $1 }
-    let unseen = zip(self.large(isUnseen), unsearched).count { $0 && $1 }
-    var covered = unsearched
-    if !disturbed.isEmpty {
-      let all = self.large(isOpen.indices.map { isOpen[$0] || disturbed[$0] })
-      covered = zip(all, isBare).map { $0 && $1 }
-    }
+    let unsearched = self.large(isUnseen.indices.map { isUnseen[$0] || entered[$0] })
+    let covered = unsearched.indices.map { unsearched[$0] && !isCovered(self.cells.center($0)) }
+    let unseen = self.large(isUnseen)
+    let count = covered.indices.count { covered[$0] && unseen[$0] }
     return (
-      self.rectangles(covered), unseen * ContentMotion.cellSide * ContentMotion.cellSide,
-      unsearched.contains(true)
+      self.rectangles(covered), count * ContentMotion.cellSide * ContentMotion.cellSide
     )
   }
 
@@ -266,7 +240,6 @@ package struct UnsearchedContent: Sendable {
         content.moves[index] = Self.length(offset - camera) > Self.movement
         content.moved[index] = content.moves[index]
         self.moving[index] = hasChanged[index] && content.moves[index]
-        if !content.moves[index] { self.drift[index] = camera - offset }
         if let source = self.cells.cell(x: x, y: y) {
           content.inherit(index, from: source, of: key)
           content.origins[index] = decay * key.origins[source] + offset

@@ -8,13 +8,12 @@ extension TrackedFace {
     _ id: Int, track: Int? = nil,
     _ box: FaceBox = FaceBox(center: PicturePoint(x: 160, y: 90), size: 60),
     at frame: Int = 0, first: Int = 0, located: Int? = nil, age: Int = 0, missedLooks: Int = 0,
-    disagreement: PicturePoint? = nil, isFollowed: Bool = true,
+    isFollowed: Bool = true,
     displacement: PicturePoint = PicturePoint(x: 0, y: 0)
   ) -> TrackedFace {
     TrackedFace(
       id: FaceID(id), track: track ?? id, box: box, rawBox: box, confidence: 0.9,
-      isConfirmed: disagreement == nil, disagreement: disagreement, isFollowed: isFollowed,
-      firstDetection: SimulatedScene.time(first),
+      isConfirmed: true, isFollowed: isFollowed, firstDetection: SimulatedScene.time(first),
       locatedSince: SimulatedScene.time(located ?? first),
       lastDetection: SimulatedScene.time(max(0, frame - age)), age: age, missedLooks: missedLooks,
       displacement: displacement, speed: 0)

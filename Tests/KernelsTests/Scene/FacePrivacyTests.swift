@@ -52,13 +52,12 @@ import Testing
     /// A face that was detected in this frame.
     func face(
       _ id: Int = 1, track: Int? = nil, x: Double = 80, first: Int = 0, located: Int? = nil,
-      age: Int = 0, missedLooks: Int = 0, disagreement: PicturePoint? = nil,
+      age: Int = 0, missedLooks: Int = 0,
       isFollowed: Bool = true, speed: Double = 0
     ) -> TrackedFace {
       .sample(
         id, track: track, FaceBox(center: PicturePoint(x: x, y: 45), size: 30), at: self.frame,
-        first: first, located: located, age: age, missedLooks: missedLooks,
-        disagreement: disagreement, isFollowed: isFollowed,
+        first: first, located: located, age: age, missedLooks: missedLooks, isFollowed: isFollowed,
         displacement: PicturePoint(x: speed, y: 0))
     }
 
@@ -262,59 +261,6 @@ import Testing
     }
     let needsSearch = driver.privacy.needsSearch
     #expect(needsSearch)
-  }
-
-  /// Something that was doubtful is dropped. It may have been a face, at rest or moving on.
-  @Test(arguments: ["rests", "moves away", "moves slowly", "camera pans", "is confirmed"])
-  func `the place of a doubtful candidate, and what moves from then on, stay covered`(
-    _ row: String
-  ) throws {
-    var driver = Driver()
-    driver.hidesFaces = true
-    driver.know()
-    let known = driver.face()
-    let cells = PictureCells(width: 160, height: 90)
-    func covers(_ x: Double, _ coverage: FaceCoverage) throws -> Bool {
-      try Self.regions(coverage).contains { $0.contains(PicturePoint(x: x, y: 45)) }
-    }
-    /// A frame in which content has moved in a part of the picture.
-    func step(_ offset: Float, from x: Double = 0, to end: Double = 160) -> FaceCoverage {
-      driver.step([known]) { [picture = driver.picture] report in
-        report.motion = ContentMotion(
-          from: report.frame.index - 1,
-          offsets: (0 ..< cells.count).map { cell in
-            (x ... end).contains(cells.center(cell).x) ? SIMD2(-offset, 0) : .zero
-          }, levels: cells.means(of: picture))
-      }
-    }
-    for age in [0, 1, 2] {
-      let candidate = driver.face(
-        2, x: 130, first: driver.frame - age, age: age, disagreement: PicturePoint(x: 12, y: 0))
-      #expect(try covers(130, driver.step([known]) { $0.candidates = [candidate] }))
-    }
-    #expect(try covers(130, driver.step([known])))
-    switch row {
-    case "rests": break
-    case "moves away":
-      driver.picture = `Unsearched content`.picture(square: (20, 33, 24))
-      for _ in 0 ..< 20 { #expect(try covers(32, driver.step([known]))) }
-    case "moves slowly":
-      for _ in 0 ..< 20 { _ = step(0.5, from: 10, to: 50) }
-      for _ in 0 ..< 20 { #expect(try covers(32, step(0))) }
-    case "camera pans":
-      for _ in 0 ..< 10 { _ = step(-2) }
-      for _ in 0 ..< 20 { #expect(try covers(110, step(0))) }
-    default:
-      let face = driver.face(2, x: 130, first: driver.frame - 4)
-      #expect(try Self.regions(driver.step([known, face])).count == 2)
-      #expect(try !covers(32, driver.step([known, face])))
-      return
-    }
-    #expect(try covers(row == "camera pans" ? 110 : 130, driver.step([known])))
-    // The rest is shown, and is not searched more often.
-    #expect(try !covers(row == "rests" || row == "camera pans" ? 32 : 60, driver.step([known])))
-    let needsSearch = driver.privacy.needsSearch
-    #expect(!needsSearch)
   }
 
   @Test func `the place of a lost face moves with the camera`() throws {

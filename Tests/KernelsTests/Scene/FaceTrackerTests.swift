@@ -56,31 +56,6 @@ import Testing
     #expect(frames == 3)
   }
 
-  @Test(arguments: [
-    (20.0, 60.0, 0.0, true), (24, 60, 0, false), (0, 80, 0, true), (0, 90, 0, false),
-    (0, 60, 40, true), (0, 60, 50, false),
-  ])
-  func `a second detection at another place or angle leaves a doubtful candidate`(
-    _ distance: Double, _ size: Double, _ degrees: Double, _ confirms: Bool
-  ) throws {
-    var driver = Driver()
-    _ = driver.step([Self.detected(160, 90)])
-    var other = Self.detected(160 + distance, 90, size)
-    other.roll = degrees * .pi / 180
-    var report = driver.step([other])
-    while report.faces.isEmpty, report.candidates[0].age > 0 { report = driver.step([other]) }
-    #expect(report.faces.count == (confirms ? 1 : 0))
-    let face = try #require((report.faces + report.candidates).first)
-    #expect((face.disagreement == nil) == confirms)
-    // One that agrees confirms it.
-    var confirmed = driver.step([DetectedFace(center: face.rawBox.center, size: 60)])
-    while confirmed.faces.isEmpty {
-      #expect(confirmed.candidates[0].age > 0)
-      confirmed = driver.step([DetectedFace(center: face.rawBox.center, size: 60)])
-    }
-    #expect(confirmed.faces[0].disagreement == nil)
-  }
-
   @Test(arguments: [33, 450, 3000])
   func `a candidate that is found late stays until looks have missed it`(milliseconds: Int) throws {
     var driver = Driver(.init(protects: true), interval: .milliseconds(milliseconds))

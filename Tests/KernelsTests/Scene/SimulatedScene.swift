@@ -13,9 +13,6 @@ struct SimulatedScene {
     var isVisible = true
     /// Whether a finder can find it.
     var isDetectable = true
-    /// The places that finders report instead, one after the other, before they miss it; only for
-    /// one face of a scene.
-    var detections: [FaceBox]?
     /// Whether optical flow can follow it into this frame.
     var isFollowable = true
     /// The movement of optical flow instead, for example with a hand; in pixels per frame.
@@ -48,8 +45,6 @@ struct SimulatedScene {
   var latency = 2
   var random: TestRandom
   var tracker: FaceTracker
-  /// The number of ``Face/detections`` that were reported.
-  private var reported = 0
   private var results: [(due: Int, result: FaceTracker.SearchResult)] = []
 
   init(
@@ -159,17 +154,12 @@ struct SimulatedScene {
     guard isInside, face.isDetectable, abs(face.box.roll - angle) <= Self.angleLimit,
       Double.random(in: 0 ..< 1, using: &self.random) < recall
     else { return nil }
-    var box = face.box
-    if let detections = face.detections {
-      guard self.reported < detections.count else { return nil }
-      box = detections[self.reported]
-      self.reported += 1
-    }
-    let noise = Self.detectionNoise * box.size
+    let noise = Self.detectionNoise * face.box.size
     return DetectedFace(
       center: PicturePoint(
-        x: box.center.x + noise * self.gaussian(), y: box.center.y + noise * self.gaussian()),
-      size: box.size + noise * self.gaussian(), roll: angle,
+        x: face.box.center.x + noise * self.gaussian(),
+        y: face.box.center.y + noise * self.gaussian()),
+      size: face.box.size + noise * self.gaussian(), roll: angle,
       rollTolerance: Self.angleLimit, confidence: 0.9)
   }
 
