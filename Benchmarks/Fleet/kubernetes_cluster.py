@@ -400,7 +400,7 @@ class Kubernetes:
     def description(self) -> str:
         replaced = ", ".join(f"{kind} {version}" for kind, version in VERSIONS.items())
         return f"""The machines run kubelets of Kubernetes {self.version}, built from Debian's source, with
-containerd; the objects are those of `deploy/kubernetes/sidelight.yaml` with older versions ({replaced}), {MACHINES} replicas,
+containerd, and the objects in `deploy/kubernetes/sidelight.yaml` with older versions ({replaced}), {MACHINES} replicas,
 one compute thread, requests of 0.9 cores and no limits of resources, higher limits on sessions, the load before
 the drill as the autoscaler's target, and the image of `make packages`. The autoscaler's metric is the query in
 `prometheus-adapter.yaml`, which a Prometheus evaluates that scrapes the pods every second. An update

@@ -286,8 +286,8 @@ package struct FaceTracker: Sendable {
     self.tracks.sort { $0.id < $1.id }
   }
 
-  /// The time within which a second detection confirms a candidate: at least that of two looks, to
-  /// report faces in a session with a frame every few seconds too.
+  /// The time within which a second detection confirms a candidate: long enough for two looks, so
+  /// faces are also reported in a session with a frame every few seconds.
   private var confirmationWindow: Duration {
     max(Self.confirmationTime, self.elapsed * (2 * Self.candidateInterval))
   }
