@@ -30,23 +30,33 @@ struct EncodedVideoDropTests {
     return tracer
   }
 
-  /// Sends messages while the first frame waits to be decoded, and returns when the server has read
-  /// them.
-  private static func hold(
-    _ decoder: Gate, _ writer: RPCWriter<Sidelight_V1_ClientMessage>, _ pongs: AsyncStream<Void>,
-    _ messages: [Sidelight_V1_ClientMessage]
-  ) async throws {
-    try await writer.write(
-      .open(Self.invert, policy: .newestWins) {
-        $0.output.format = .i420
-        $0.framesInFlight = 8
-      })
-    for (index, message) in messages.enumerated() {
-      try await writer.write(message)
-      if index == 0 { for await _ in decoder.entered { break } }
+  /// Sends messages while the first frame waits to be decoded. Calls a function when the server has
+  /// read them, and returns its answers.
+  private static func answers(
+    to messages: [Sidelight_V1_ClientMessage], _ codec: VideoCodec, holding decoder: Gate,
+    _ proceed: @escaping @Sendable (ManualClock) async throws -> Void
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    let clock = ManualClock()
+    return try await withServer(
+      tracer: Self.tracer(decoder, codec), clock: clock.sessionClock
+    ) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse { writer, pongs in
+          try await writer.write(
+            .open(Self.invert, policy: .newestWins) {
+              $0.output.format = .i420
+              $0.framesInFlight = 8
+            })
+          for (index, message) in messages.enumerated() {
+            try await writer.write(message)
+            if index == 0 { for await _ in decoder.entered { break } }
+          }
+          try await writer.write(.with { $0.ping.id = 1 })
+          for await _ in pongs { break }
+          try await proceed(clock)
+        }
+      }
     }
-    try await writer.write(.with { $0.ping.id = 1 })
-    for await _ in pongs { break }
   }
 
   @Test(arguments: EncodedStream.encodable)
@@ -59,18 +69,10 @@ struct EncodedVideoDropTests {
         if 1 ... 3 ~= index { $0.budgetUs = 20_000 } else { $0.mustProcess = true }
       }
     }
-    let clock = ManualClock()
     let decoder = Gate()
-    let answers = try await withServer(
-      tracer: Self.tracer(decoder, codec), clock: clock.sessionClock
-    ) { _, address in
-      try await withStub(address) { stub in
-        try await stub.converse { writer, pongs in
-          try await Self.hold(decoder, writer, pongs, messages)
-          clock.advance(by: .milliseconds(50))
-          decoder.open(for: 5)
-        }
-      }
+    let answers = try await Self.answers(to: messages, codec, holding: decoder) { clock in
+      clock.advance(by: .milliseconds(50))
+      decoder.open(for: 5)
     }
     #expect(answers.frames.map(\.sequence) == [1, 5])
     #expect(answers.dropRuns.map(\.reason) == [.lateInPipeline])
@@ -138,23 +140,15 @@ struct EncodedVideoDropTests {
         if 1 ... 4 ~= index { $0.budgetUs = 20_000 } else { $0.mustProcess = true }
       }
     }
-    let clock = ManualClock()
     let decoder = Gate()
-    let answers = try await withServer(
-      tracer: Self.tracer(decoder, codec), clock: clock.sessionClock
-    ) { _, address in
-      try await withStub(address) { stub in
-        try await stub.converse { writer, pongs in
-          try await Self.hold(decoder, writer, pongs, messages)
-          // The second is late before it is decoded, and the third another 30 ms later.
-          for time in [50, 30] {
-            clock.advance(by: .milliseconds(time))
-            decoder.open(for: 1)
-            for await _ in decoder.entered { break }
-          }
-          decoder.open(for: 4)
-        }
+    let answers = try await Self.answers(to: messages, codec, holding: decoder) { clock in
+      // The second is late before it is decoded, and the third another 30 ms later.
+      for time in [50, 30] {
+        clock.advance(by: .milliseconds(time))
+        decoder.open(for: 1)
+        for await _ in decoder.entered { break }
       }
+      decoder.open(for: 4)
     }
     #expect(answers.frames.map(\.sequence) == [1, 6])
     #expect(
